@@ -26,7 +26,7 @@ import { isEmbedded, type SettingName, type Settings, SettingsError } from './sc
 // the heap: a third of all CPU time under load. Counting them into the heap's own limit prevents that.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
-/** A process that is just stopping may use the data directory for this long. */
+/** Maximum wait for a stopping process that still uses the data directory */
 const lockWaitMs = 10_000;
 
 const exportTarget = ({
@@ -67,7 +67,7 @@ const kafkaSecurity = (settings: Settings) => ({
 });
 
 /**
- * Adapters are loaded when they are selected: their drivers are most of the code that a start would read and compile.
+ * Each adapter is loaded only if the settings select it: drivers are most of the code that a start reads and compiles.
  */
 const openBus = async (
   settings: Settings,

@@ -2,7 +2,7 @@
 import { type ReusableMemory, releaseWhenIdle } from '../runtime/idle-memory.ts';
 import { isShared } from '../runtime/memory.ts';
 
-/** The memory of a piece. Do not read it after `release`. */
+/** A buffer from the pool. Do not read it after `release`. */
 export interface PooledBuffer {
   readonly bytes: Buffer;
   release(): void;
@@ -69,7 +69,7 @@ export class BufferPool implements ReusableMemory {
 
   #popFreeBuffer(size: number): Buffer | undefined {
     const exactSizeIndex = this.#free.findLastIndex(({ length }) => length === size);
-    // When the shared memory is exhausted, a larger buffer that is already shared is good enough.
+    // When no more shared memory may be allocated, reuse a larger shared buffer.
     const freeIndex =
       exactSizeIndex < 0 && size > this.#shareableBytes
         ? this.#free.findLastIndex((buffer) => buffer.length > size && isShared(buffer))

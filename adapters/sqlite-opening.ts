@@ -11,7 +11,7 @@ export const toDamageError = (path: string, remedy: string, error: unknown): Err
     : undefined;
 };
 
-/** Opens the file; a failure names the file. */
+/** Opens the file. The error for a failure contains the path, and the remedy if the file is damaged. */
 export const openSqlite = <Database>(path: string, remedy: string, open: () => Database): Database => {
   try {
     return open();

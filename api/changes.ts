@@ -60,8 +60,8 @@ export interface TransactContext {
 const nobody: Actor = { type: 'anonymous', id: '', name: '' };
 
 /**
- * Rejects text with a lone surrogate: it has no UTF-8, so other programs could not verify the hash. Existing text from
- * earlier versions can be replaced.
+ * Rejects new text with a lone surrogate: it cannot be encoded in UTF-8, so other programs could not verify the hash of
+ * the audit record. Text that earlier versions stored can still be replaced.
  */
 const requireWellFormed = (changes: readonly Difference[]): void => {
   const details = changes
@@ -161,7 +161,8 @@ export const createTransact = ({ documents, clock, directory }: ChangePorts, con
         ...trackWrites(transaction, written),
         record(what) {
           const tenantId = what.tenantId ?? context.caller?.tenantId;
-          if (tenantId === undefined) throw new Error('a record without a session must name its organization');
+          if (tenantId === undefined)
+            throw new Error('a change without a session must have the id of its organization');
           chains.set(tenantId, [...(chains.get(tenantId) ?? []), newRecord(what)]);
         },
         unchanged() {

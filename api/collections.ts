@@ -29,7 +29,7 @@ const sharedCollections: readonly CollectionDefinition<object>[] = [
   ...[processorStates, processorStateChunks],
 ];
 
-/** All collections: their indexes are created at the start, and their documents are erased with their organization. */
+/** All collections: their indexes are created at startup, and their documents are erased with their organization. */
 export const collections: readonly CollectionDefinition<object>[] = [
   ...sharedCollections,
   ...groups.flatMap((group) => group.collections),

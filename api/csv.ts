@@ -7,7 +7,7 @@ export const jsonLinesType = 'application/x-ndjson; charset=utf-8';
 const formulaPrefix = /^[\s]*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]/;
 const chunkLength = 64 * 1024;
 
-/** Prefixes text that a spreadsheet would evaluate with an apostrophe; numbers stay unchanged. */
+/** Puts an apostrophe before text that a spreadsheet would evaluate as a formula; numbers stay unchanged. */
 const formatCell = (value: string | number): string => {
   const text = String(value);
   const safe = typeof value === 'string' && formulaPrefix.test(text) ? `'${text}` : text;
@@ -17,7 +17,7 @@ const formatCell = (value: string | number): string => {
 /** Returns one line with its line end. */
 export const csvRow = (cells: readonly (string | number)[]): string => `${cells.map(formatCell).join(',')}\r\n`;
 
-/** Joins lines into larger pieces, because each piece is a write to the socket. */
+/** Joins lines into larger chunks, because each chunk is a write to the socket. */
 export async function* joinIntoChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let chunk = '';
   for await (const line of lines) {

@@ -1,6 +1,7 @@
 /**
- * Changes of stored documents that a new version needs, each applied once to an installation. A migration is a pure function of a
- * document's fields; a document that another process changes meanwhile is read and changed again, so several processes may migrate at once.
+ * Changes to stored documents that a new version needs. Each is applied once per installation. A migration is a pure
+ * function of a document's fields. If another process changes a document meanwhile, the document is read and migrated
+ * again, so several processes can migrate at the same time.
  */
 
 import { changeNested, type FieldChange, renameFields, type StoredFields } from '../runtime/rename-fields.ts';
@@ -25,7 +26,7 @@ import { syntheticProbeContacts } from '../schemas/resources/synthetic-location.
 import { syntheticRunRequests } from '../schemas/resources/synthetic-run-request.ts';
 
 interface DocumentMigration {
-  /** Never changes: an installation remembers it. */
+  /** Must never change: it is stored when the migration has been applied. */
   readonly id: string;
   readonly collection: CollectionDefinition<object>;
   /** Returns the fields to store, or the same object when the document needs no change. */
@@ -107,7 +108,7 @@ const migrateCollection = async (documents: Documents, migration: DocumentMigrat
   return count;
 };
 
-/** Applies each migration that this installation has not seen. Returns the number of changed documents by migration, where there are any. */
+/** Applies each migration not yet applied to this installation. Returns the number of changed documents by migration; migrations that changed none are omitted. */
 export const migrateDocuments = async (
   documents: Documents,
   clock: { now(): number } = { now: () => Date.now() },

@@ -72,7 +72,7 @@ export interface UnknownPathErrors {
   readonly failure: ForeignError;
 }
 
-/** Maps a status of another product's API to our error code. */
+/** Maps an HTTP status of another product's API to an error code of this API. */
 const toErrorCode = (status: number): ErrorCode => {
   if (status < 500) return 'VALIDATION_FAILED';
   return status === 503 ? 'UNAVAILABLE' : 'INTERNAL';
@@ -97,7 +97,7 @@ export class FailedOperation extends ApiError {
 export const fieldError = (path: string, message: string): ApiError =>
   new ApiError('VALIDATION_FAILED', message, { details: [{ path, message }] });
 
-/** Returns `VALIDATION_FAILED` for several fields. The message names the first one. */
+/** Returns `VALIDATION_FAILED` for several fields. The message is that of the first field, with the number of others. */
 export const fieldErrors = (details: readonly FieldError[]): ApiError => {
   const [first] = details;
   const messagePrefix = first === undefined || first.path === '' ? '' : `${first.path}: `;
@@ -105,7 +105,7 @@ export const fieldErrors = (details: readonly FieldError[]): ApiError => {
   return new ApiError('VALIDATION_FAILED', `${messagePrefix}${first?.message ?? 'invalid input'}${more}`, { details });
 };
 
-/** Returns `NOT_FOUND`. An id of another tenant gives the same error. */
+/** Returns `NOT_FOUND`. The error is the same for an id of another tenant. */
 export const notFound = (what: string): ApiError =>
   new ApiError('NOT_FOUND', `the ${what} does not exist in this organization`);
 
@@ -131,9 +131,13 @@ export const toApiError = (error: unknown): ApiError => {
     });
   if (error instanceof ConflictError) {
     if (error.kind === 'version')
-      return new ApiError('PRECONDITION_FAILED', 'the resource was changed or removed meanwhile; read it again', {
-        cause: error,
-      });
+      return new ApiError(
+        'PRECONDITION_FAILED',
+        'the resource was changed or removed by another request; read it again',
+        {
+          cause: error,
+        },
+      );
     return new ApiError('CONFLICT', `a resource with the same ${error.fields.join(' and ')} already exists`, {
       cause: error,
     });

@@ -26,7 +26,7 @@ export const openLocalWork: typeof import('./groups/synthetics/local-work.ts').c
 export const ensureCollections = async (documents: Documents): Promise<void> =>
   documents.ensureCollections((await import('./collections.ts')).collections);
 
-/** Brings stored documents to the field names of this version. Returns how many documents each migration changed. */
+/** Migrates stored documents to the field names of this version. Returns how many documents each migration changed. */
 export const migrateDocuments: typeof import('./document-migrations.ts').migrateDocuments = async (...given) =>
   (await import('./document-migrations.ts')).migrateDocuments(...given);
 
@@ -34,7 +34,7 @@ export const migrateDocuments: typeof import('./document-migrations.ts').migrate
 export const firstSecrets = async (): Promise<GeneratedSecrets> =>
   (await import('./identity/accounts/first-start.ts')).generateSecrets();
 
-/** Sets up a new installation, atomically; returns `undefined` if another start already did. */
+/** Sets up a new installation in one transaction; returns `undefined` if another start already did. */
 export const firstStart: typeof import('./identity/accounts/first-start.ts').initializeInstallation = async (
   ...given
 ) => (await import('./identity/accounts/first-start.ts')).initializeInstallation(...given);
@@ -50,7 +50,7 @@ export const openDeadLetters = async (options: DeadLettersOptions): Promise<Dead
 export const listReplays: typeof import('./groups/dead-letter/replay/replay-jobs.ts').listReplays = async (...given) =>
   (await import('./groups/dead-letter/replay/replay-jobs.ts')).listReplays(...given);
 
-/** Reopens a closed organization; throws if it does not exist or is erased. */
+/** Reopens a closed organization; throws if it does not exist or was erased. */
 export const reopenOrganization: typeof import('./identity/accounts/closing.ts').reopenOrganization = async (
   ...given
 ) => (await import('./identity/accounts/closing.ts')).reopenOrganization(...given);
@@ -86,7 +86,7 @@ export const evidencePublicKey = async (
 export const resignChain: typeof import('./groups/audit/resign-chain.ts').resignChain = async (...given) =>
   (await import('./groups/audit/resign-chain.ts')).resignChain(...given);
 
-/** Lists operations with group, role and whether they are implemented; with `missingOnly`, only the others. */
+/** Lists operations with group, role and whether they are implemented; with `missingOnly`, only those that are not implemented. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {
   const { operations } = await import('./groups/index.ts');
   const listedOperations = operations.filter(({ built }) => !missingOnly || !built);

@@ -110,7 +110,7 @@ const maintenanceJobs: readonly Job<MaintenancePorts>[] = [
     deleteExpiredOneTimeTokens(documents, clock.now()),
   ),
   defineHourlyJob('old-silences', 'Removes silences that ended long ago', removeOldSilences),
-  defineHourlyJob('proved-domains', 'Checks the DNS records of proved domains again', recheckDomains),
+  defineHourlyJob('proved-domains', 'Checks the DNS records of verified domains again', recheckDomains),
   pollThreatFeeds,
   mergeAllIndicatorBlocks,
 ];
@@ -144,7 +144,7 @@ const createPublishers = (bus: Bus) => ({
   syntheticRuns: createPublisher(bus, topics.syntheticRuns),
 });
 
-/** Data for handlers derived from all operations */
+/** Data for handlers that is derived from the declarations of all operations */
 const operationData = {
   scopes: listScopes(operations),
   auditActions: [...new Set(operations.flatMap(({ audit }) => audit))],
@@ -155,7 +155,7 @@ const operationData = {
 /** Resolves once permissions are loaded, so that the first request can already be authorized. */
 export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
   const limits = buildReadLimits(apiOptions.settings);
-  // From here on, every read of an organization's rows respects its limits.
+  // Every read of an organization's rows below this line respects its limits.
   const options: ApiOptions = {
     ...apiOptions,
     columns: limitColumns(apiOptions.columns, { limits, metrics: apiOptions.metrics }),
@@ -233,7 +233,7 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
       while (server.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, drainStepMs));
       await Promise.all([...Object.values(publishers), threads].map((each) => each.close()));
       await signInFailures.close();
-      // Nothing is recorded any more: the existing records are signed.
+      // No more audit records are written, so sign the remaining ones.
       await evidence.close();
       await Promise.all([watch.close(), directory.close(), tokenUses.close(), tokens.close(), delivery.close()]);
       stopSignal.resolve();

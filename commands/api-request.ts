@@ -45,7 +45,7 @@ export const send = (
     throw new Error(`${url.origin}: ${cause}`, { cause: error });
   });
 
-/** The answer to a rejected request. */
+/** The API rejected a request. */
 export class RefusedError extends Error {
   readonly status: number;
   /** Error message of the API, if any */

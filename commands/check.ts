@@ -102,7 +102,9 @@ const logsRequest = (body: string): object => ({
   ],
 });
 
-/** All receivers accept a new license key within seconds; until then they answer 401. */
+/**
+ * Retries until the deadline: a new license key reaches all receivers within seconds, and they return 401 until then.
+ */
 const send = async (otlp: string, licenseKey: string, body: string, deadline: number): Promise<void> => {
   for (;;) {
     try {

@@ -114,7 +114,7 @@ const describeFailure = (error: unknown): string => {
   return /Database \S+ does not exist/.test(message) ? 'it has no tables yet: run oiq migrate' : message;
 };
 
-/** Checks each configured server. Servers that do not answer are reported and do not stop the check. */
+/** Checks each configured server. An unreachable server is reported and does not stop the check of the others. */
 export const reportShards = async (columns: Columns, cluster: string | undefined): Promise<ClusterReport> => {
   const shardByAddress = new Map<string, number>();
   const named = columns.listServers();

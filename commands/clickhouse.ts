@@ -1,4 +1,4 @@
-/** `oiq clickhouse`: the servers of the columns, their state, and how to empty a shard. */
+/** `oiq clickhouse`: shows the state of the ClickHouse servers, and empties or forgets a shard. */
 import { parseSettings, rejectLocalStores } from '../schemas/settings.ts';
 import { emptyShard } from './clickhouse-emptying.ts';
 import { forgetShard } from './clickhouse-forgetting.ts';

@@ -131,7 +131,7 @@ const serve = async (
   rejectLocalStores(settings, { isPart: names.length > 0 });
   const stopRequest = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopRequest.resolve(signal));
-  // The launcher died: stop like after a signal.
+  // The launcher exited: stop as after a signal.
   process.on('disconnect', () => stopRequest.resolve('disconnect'));
   const plans = await readPlans(settings);
   const platform = await open(settings);
@@ -165,7 +165,10 @@ const serve = async (
   process.exit();
 };
 
-/** With the license key of a first start: how to send telemetry to this process, if it accepts any. */
+/**
+ * Prints the addresses. With the license key of a first start, also prints how to send telemetry to this process if it
+ * accepts any.
+ */
 const announce = (settings: Settings, { addresses }: Running, licenseKey: string | undefined): void => {
   const lines = addresses.map(([what, address]) => `  ${what.padEnd(10)} ${address}`);
   print(`OIQ is running (${installationName(settings)}):\n${lines.join('\n')}`);

@@ -22,10 +22,10 @@ interface Health {
 }
 
 /**
- * Answers the health paths and returns true; `false` means that it ignored the request. `/healthz` is 200 with the
- * version while the process runs. `/readyz` is 503 within three seconds, with the reason of each role that currently
- * cannot work, and with the result of `whole`. `degraded` lists dependencies that are unavailable while the role still
- * works, and lagging consumer groups of any process.
+ * Handles the health paths and returns true; returns false for other paths. `/healthz` returns 200 with the version
+ * while the process runs. `/readyz` returns 503 within three seconds, with the reason for each role that cannot work
+ * and for the process as a whole. `getDegradation` lists dependencies that are unavailable although the role still works, and
+ * lagging consumer groups of any process.
  */
 export const healthHandler =
   ({ metrics, ...health }: Health & { readonly metrics: MetricsProvider }) =>

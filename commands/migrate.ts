@@ -17,7 +17,7 @@ export const migrateAll = async ({ bus, columns, documents, log, registerSchemas
   const { migrateTables } = await import('../sinks/index.ts');
   const { scheduleTopics } = await import('../processors/index.ts');
   const topics = [...allTopics, ...scheduleTopics];
-  // All must end before any may be repeated.
+  // Wait until all of them have ended, even after a failure: a retry must not run concurrently with them.
   await waitForAll([
     ...[bus.ensureTopics(topics), registerSchemas(allTopics)],
     ...[migrateTables(columns, log), ensureCollections(documents)],

@@ -1,4 +1,4 @@
-/** `oiq organization`: changes of an organization that only the operator of an installation may make. */
+/** `oiq organization`: operations on an organization that only the operator of an installation may perform. */
 
 import type { ControlRequest } from './control-request.ts';
 import { runOnInstance } from './instance.ts';

@@ -27,7 +27,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** Maximum time that the API takes */
+/** Longer than the maximum time that the API needs */
 const requestTimeoutMs = 310_000;
 
 interface Item {

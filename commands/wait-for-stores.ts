@@ -21,7 +21,7 @@ export interface PatientStart {
 export const createPatientStart = (log: Log, stopping: AbortSignal): PatientStart => {
   let reason: string | undefined;
   const logThrottled = throttleFailures((error) => {
-    // It may have answered in the meantime.
+    // The store may have become available in the meantime.
     if (reason !== undefined) log.warn({ error }, 'waiting for a store before the start');
   });
   return {
@@ -51,7 +51,7 @@ interface Openers {
   readonly jobs: Jobs;
 }
 
-/** Does the work; when it fails, closes the feeds and jobs that it opened, since it may be repeated. */
+/** Runs the work. If it fails, closes the change feeds and jobs that it opened, because the work may be retried. */
 export const closingOnFailure = async <Result>(
   { documents, jobs }: Openers,
   work: (openers: Openers) => Promise<Result>,

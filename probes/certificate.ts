@@ -36,8 +36,8 @@ export const readCertificate = (socket: TLSSocket, host: string): Certificate | 
 const maxNames = 50;
 
 /**
- * The certificate in a run's report. Its texts are from a server, and may have any length. Undefined if its end is not
- * a valid time.
+ * Returns the certificate in the form of a run report. Its texts come from a server and may have any length. Returns an
+ * empty object if the certificate's expiry is not a valid time.
  */
 export const toStepCertificate = (
   { target, expiresAtMs, issuer, commonName, names }: Certificate,

@@ -1,4 +1,4 @@
-/** Time limit of an attempt, without waits at its own location. */
+/** Time limit of an attempt. Waits that the probe's own location causes do not count. */
 export class Deadline {
   readonly #timeout = new AbortController();
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ const messageByCode: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
 };
 
-/** Addresses that were tried one after the other fail as one error. */
+/** When several addresses were tried one after the other, their failures arrive as one error. */
 const unwrapError = (error: Error): Error =>
   error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
 

@@ -52,7 +52,7 @@ const readBody = async (answer: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks).subarray(0, maxReadBytes);
 };
 
-/** The stored beginning of a failed answer, in complete characters. */
+/** Returns the beginning of a failed answer, cut at a complete character, as it is stored. */
 export const toBodyExcerpt = (body: Buffer): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, maxExcerptBytes), { stream: true });
 

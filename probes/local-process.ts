@@ -14,7 +14,10 @@ const entry = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
 const checkIntervalMs = 2000;
 /** Time limit for sending the remaining results */
 const stopTimeoutMs = 10_000;
-/** A thousand checks need less; the nursery is that of `oiq probe` (`bin/oiq.mjs`). */
+/**
+ * Memory limits of the process; a thousand checks need less. The size of the semi-space is the same as for `oiq probe`
+ * (`bin/oiq.mjs`).
+ */
 export const memoryFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 
 interface Options extends LocalOptions {

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProbePicture } from '../schemas/synthetic-work.ts';
 
-/** Twenty megabytes. */
+/** About twenty megabytes of pictures */
 const maxQueued = 100;
 const idleMs = 500;
 const maxPauseMs = 60_000;

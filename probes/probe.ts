@@ -70,7 +70,7 @@ class Probe {
   #location = '';
   #digest: string | undefined;
   #unsupportedTypes: readonly UnsupportedType[] | undefined;
-  /** Clock offset of the platform ahead of ours; unknown before its first answer. */
+  /** Offset of the platform's clock relative to ours; unknown before its first answer. */
   #clockOffsetMs: number | undefined;
   #lastAnswerMs = performance.now();
   #isUnavailable = false;
@@ -116,7 +116,7 @@ class Probe {
         ...(this.#clockOffsetMs !== undefined && { clockAheadMs: 0 - this.#clockOffsetMs }),
       };
       const work = await this.#options.source.work(this.#digest, this.#stopping.signal, probeState);
-      // The answer was written about halfway.
+      // Assumes that the platform created the answer halfway through the request.
       this.#clockOffsetMs = Math.round(work.atMs - (requestStartMs + Date.now()) / 2);
       this.#lastAnswerMs = performance.now();
       if (this.#isUnavailable) this.#options.log.info({}, 'the platform answers again');

@@ -2,7 +2,7 @@
 import { ellipsis } from '../subjects/synthetics/cut.ts';
 
 const mask = '********';
-/** Minimum prefix of a secret that is redacted: shorter ones are no easier than a guess. */
+/** Minimum length of a truncated secret that is redacted: a shorter prefix reveals too little. */
 const minPrefixLength = 4;
 
 /** Base64 of a text at any position of a longer one: the part that is independent of the position. */
@@ -14,7 +14,7 @@ const base64Fragments = (text: string): string[] =>
     const from = Math.ceil((offset * 8) / 6);
     const to = Math.floor((bytes.length * 8) / 6);
     const inner = whole.slice(from, to);
-    // Shorter ones occur everywhere.
+    // Shorter fragments would match unrelated text.
     if (inner.length < 6) return [];
     const plain = inner.replaceAll('-', '+').replaceAll('_', '/');
     return [inner, plain, ...hexCaseVariants(encodeURIComponent(plain))];

@@ -7,8 +7,8 @@ import type { ProbeResult } from '../schemas/synthetic-work.ts';
 const maxPerRequest = 100;
 const retentionMs = 3_600_000;
 /**
- * A thousand checks every ten seconds for an hour would be ten times as many: then the oldest are lost, and the loss is
- * reported.
+ * A thousand checks that run every ten seconds would produce ten times as many results in an hour: then the oldest are
+ * discarded, and the loss is reported.
  */
 const maxQueued = 36_000;
 const idleMs = 100;

@@ -2,7 +2,7 @@
 
 /** Maximum duration of one hunt; matches found by then are emitted. */
 export const maxHuntMs = 60_000;
-/** Time after the end of a range until records received before it are stored. */
+/** Time to wait after the end of a range until all records received before that end are stored. */
 export const storageDelayMs = 15_000;
 
 /** Shared options of hunt schedules. */

@@ -136,7 +136,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
       done: trackWork(`processor ${processor.name}`, () => runProcessor(processor, consumer, runtime)),
     };
   });
-  // Its threads start with the first query.
+  // PromQL threads start with the first query.
   const threads = openPromql({ features: settings && readFeatures(settings) });
   const promql = settings && { threads, translation: readTranslation(settings) };
   const scheduled = columns

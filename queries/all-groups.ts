@@ -2,7 +2,7 @@
 import type { Query } from './query.ts';
 import { changeParts, getQueryKind } from './query-kind.ts';
 
-/** Returns the query with this maximum number of groups; a query with parts, with this maximum for each part. */
+/** Returns the query with this maximum number of groups. In a formula or forecast, the maximum applies to each part. */
 export const withMaxGroups = (query: Query, maxGroups: number): Query => {
   const queryWithChangedParts = changeParts(query, (part) => withMaxGroups(part, maxGroups));
   return getQueryKind(queryWithChangedParts).limitGroups?.(queryWithChangedParts, maxGroups) ?? queryWithChangedParts;

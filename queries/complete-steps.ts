@@ -1,4 +1,4 @@
-/** Values by complete steps, for scores and forecasts: the query context, and the values. */
+/** Complete steps for scores and forecasts: the context of the query, and its values by step. */
 import type { Answer, QueryContext } from './answer.ts';
 import { listSignals } from './freshness.ts';
 import type { Query } from './query.ts';
@@ -51,7 +51,7 @@ export const retentionStartMs = (query: Query, { plan, nowMs }: Pick<Reading, 'p
   Math.min(...listSignals(query).map((signal) => getRetentionDays(plan, signal))) * 24 * hourMs +
   hourMs;
 
-/** Returns values from the first records on: a new group had no zeros before. */
+/** Replaces the zeros before the first record with null: a new group did not exist then. */
 export const clearBeforeFirst = (query: Query, values: readonly (number | null)[]): (number | null)[] => {
   const first = getQueryKind(query).hasZeros === true ? values.findIndex((value) => value !== null && value !== 0) : 0;
   return values.map((value, index) => (index < first ? null : value));

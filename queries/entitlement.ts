@@ -7,8 +7,8 @@ export interface PlanReader {
 }
 
 /**
- * Throws `UPGRADE_REQUIRED` if the plan lacks an entitlement. Every query of a telemetry signal calls this, not only
- * the called operation, so a dashboard, a saved query or an alert cannot bypass a plan.
+ * Throws `UPGRADE_REQUIRED` if the plan lacks an entitlement. Every query of a data source calls this, in addition to
+ * the check of the API operation, so that a dashboard, a saved query or an alert cannot bypass a plan.
  */
 export const requireEntitlement = ({ plan }: PlanReader, entitlement: string): void => {
   if (!plan.entitlements.includes(entitlement))

@@ -1,4 +1,6 @@
-/** A query that is invalid or not allowed. The API maps the code to a status; the message is for people. */
+/**
+ * Error of a query that is invalid or not allowed. The API maps the code to an HTTP status; the message is for people.
+ */
 export class QueryError extends Error {
   readonly code: 'VALIDATION_FAILED' | 'RETENTION_EXCEEDED' | 'UPGRADE_REQUIRED' | 'RATE_LIMITED';
   /** Invalid part of the query, if any: `from`, `cursor`. */
@@ -21,7 +23,7 @@ export class QueryError extends Error {
 }
 
 /**
- * Returns the answer of a query; an error about one of its parts uses the name under which the caller passed that part.
+ * Awaits an answer. If the query fails because of one of its parts, the error uses the caller's name for that part.
  */
 export const renamePathOnError = async <Answer>(
   names: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Rounding of figures for display. */
+/** Rounds numbers for display. */
 
 /** Digits beyond which sums and differences of doubles are noise. */
 const computedDigits = 12;
@@ -6,13 +6,13 @@ const computedDigits = 12;
 const maxDigits = 15;
 
 /**
- * Returns a computed figure without floating point noise: 6.999999999998056 becomes 7. Do not use it for stored values;
- * integers are unchanged.
+ * Removes floating point noise from a computed number: 6.999999999998056 becomes 7. Integers are unchanged. Not for
+ * stored values.
  */
 export const withoutNoise = (value: number): number => {
   if (!Number.isFinite(value) || Number.isInteger(value)) return value;
   return Number(value.toPrecision(Math.abs(value) < 10 ** computedDigits ? computedDigits : maxDigits));
 };
 
-/** Formats a figure with a readable number of digits. */
+/** Formats a number with four significant digits. */
 export const formatShort = (value: number): string => String(Number(value.toPrecision(4)));

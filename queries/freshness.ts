@@ -20,8 +20,8 @@ interface Row {
 }
 
 /**
- * Returns the freshness reported by sinks, without reading records. Stored data stays stored, so the value is valid for
- * the answer.
+ * Returns the freshness that sinks report, without reading records. Stored data is not removed again, so the value is
+ * still valid for an answer that is read later.
  */
 const readNewest = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
   const watermarkMs = await reading.columns.landedUpTo(definitions[signal].newest.table);
@@ -32,8 +32,8 @@ const readNewest = async (reading: Reading, signal: ReadSignal): Promise<bigint 
 const earliestNewestMs = ({ nowMs }: Reading): number => Math.trunc(nowMs) - freshnessMinutes * 60_000;
 
 /**
- * Reads the freshness from the table if none was reported: nothing was stored since a start, or the sink does not
- * report. Recently received rows are in few parts, near the end of each, so little of the table is read.
+ * Reads the freshness from the table if no sink reported it: nothing was stored since the start of the process, or the
+ * sink does not report. Recently received rows are in few parts, near the end of each, so little of the table is read.
  */
 const readNewestStored = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
   const { table, time, upTo } = definitions[signal].newest;
@@ -49,7 +49,7 @@ const readNewestStored = async (reading: Reading, signal: ReadSignal): Promise<b
   return newest.length === 0 ? undefined : BigInt(Math.max(...newest)) * 1_000_000n;
 };
 
-/** Returns the earliest freshness of a query's data sources: the answer is complete up to that time. */
+/** Returns the earliest watermark of a query's data sources: the answer is complete up to that time. */
 export const getFreshness = async (query: Query, reading: Reading): Promise<Result['freshness']> => {
   const signals = listSignals(query);
   const newest = await Promise.all(signals.map((signal) => readNewest(reading, signal)));

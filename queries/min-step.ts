@@ -4,7 +4,7 @@ import type { Query } from './query.ts';
 import { getQueryKind } from './query-kind.ts';
 import { signalDefinitions } from './signals/index.ts';
 
-/** Returns the milliseconds that steps should be multiples of: the resolution of the data. */
+/** Returns the resolution of a query's data in milliseconds; steps should be a multiple of it. */
 export const getMinStepMs = (query: Query): number =>
   Math.max(
     getQueryKind(query).minStepMs?.(query) ?? 1,

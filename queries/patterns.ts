@@ -1,4 +1,4 @@
-/** User-written regular expressions with groups: RE2, in linear time. */
+/** Regular expressions of users, with groups. They use RE2, which matches in linear time. */
 import { RE2JS } from 're2js';
 import { invalid } from './errors.ts';
 import { compileRegex } from './search/regex.ts';

@@ -28,7 +28,7 @@ export interface QueryBatch<Of> {
   readonly max: number;
   /** Returns the key that the queries of a batch share; undefined for a query that must run alone. */
   key(query: Of, context: QueryContext): string | undefined;
-  /** Runs queries, each with its range. Early outcomes may be reported before all are known. */
+  /** Runs queries, each with its context. May report the outcome of a query before all outcomes are known. */
   run(
     queries: readonly Of[],
     reading: QueryReading,
@@ -87,8 +87,8 @@ export interface StateGroup {
 interface OptionalParts<Of> {
   readonly parts?: QueryParts<Of>;
   /**
-   * For kinds whose values follow from those of their parts at the same time: runs the query with these answers of the
-   * parts.
+   * For kinds whose values at a time depend only on the values of their parts at that time: runs the query, with the
+   * answers that `answerPart` returns.
    */
   combine?(query: Of, answerPart: (part: Query) => Promise<Answer>): Promise<Answer>;
   readonly batch?: QueryBatch<Of>;
@@ -118,11 +118,11 @@ interface OptionalParts<Of> {
   countMatches?(query: Of, search: string | undefined): Query;
   /** Returns a query that counts values, to show whether there are any. */
   countValues?(query: Of): Query;
-  /** Returns a query of one figure whose groups add up, or the reason why there is none. */
+  /** Returns a query of one measure whose groups add up to the total, or the reason why there is none. */
   splittable?(query: Of, figure: string, maxGroups: number): AggregateQuery | MetricQuery | string;
   /** Returns the groups of a table with their states, for kinds whose values are states. */
   states?(query: Of, table: Answer, minimumEvents: number | undefined): StateGroup[];
-  /** For kinds with one value at a time: the reason, as a sentence without its end. */
+  /** For kinds with only one value at a time: the reason, as a sentence without a period. */
   readonly singleValue?: string;
   /** Whether only the current value exists, and none of the past. */
   readonly isCurrentOnly?: true;

@@ -1,6 +1,6 @@
 /**
- * Queries of telemetry as one declared type, used by lists, panels, saved queries, alert rules, SLOs and exports. A
- * query contains no time: range, step and limits are set by the caller (`run.ts`).
+ * Declares all kinds of telemetry queries as one type, for lists, panels, saved queries, alert rules, SLOs and exports.
+ * A query contains no time: the caller sets range, step and limits (`run.ts`).
  */
 import { z } from 'zod';
 import { querySignals, signalDefinitions } from './signals/index.ts';
@@ -74,8 +74,8 @@ export const AggregateQuery = z.strictObject({
 });
 
 /**
- * A metric query of the builder: points of each series become one value per step (`overTime`), and series become groups
- * (`across`).
+ * A metric query of the builder. `overTime` aggregates the points of each series to one value per step, and `across`
+ * aggregates the series to groups.
  */
 export const MetricQuery = z.strictObject({
   kind: z.literal('metric'),
@@ -215,7 +215,7 @@ export const ForecastQuery = z.strictObject({
     .describe('Limit in the unit of the query'),
 });
 
-/** Any query. `version` is that of this declaration; a saved query of an older version can still be read. */
+/** Any query. A saved query of an older version of this declaration can still be read. */
 export const Query = z.discriminatedUnion('kind', [...simpleQueries, FormulaQuery, AnomalyQuery, ForecastQuery]);
 export type Query = z.output<typeof Query>;
 

@@ -63,7 +63,7 @@ const parsePoint = (path: string, text: string, nowMs: number): bigint => {
   return point;
 };
 
-/** Reader, data source and time. Listed data with a known cursor or id can be read for another hour. */
+/** Reader, data source and time of a read. Data whose cursor or id was listed before can be read for another hour. */
 interface ReadContext {
   readonly caller: PlanReader;
   readonly signal: ReadSignal;
@@ -103,6 +103,6 @@ export const findRangeProblem = (range: Range, options: ReadContext): string | u
   }
 };
 
-/** Returns a time as epoch milliseconds, if present. */
+/** Parses a time to epoch milliseconds; undefined without a text. */
 export const parseMilliseconds = (path: string, text: string | undefined, nowMs: number): number | undefined =>
   text === undefined ? undefined : Number(parsePoint(path, text, nowMs) / 1_000_000n);

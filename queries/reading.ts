@@ -1,4 +1,4 @@
-/** Context of a read of telemetry: the only input about the reader in all queries of `queries/`. */
+/** Context of a read of telemetry: all that the queries of `queries/` know about who reads. */
 import type { TenantColumns } from '../schemas/ports/columns.ts';
 import type { PlanReader } from './entitlement.ts';
 

@@ -16,7 +16,7 @@ export interface RecordSelection {
 export interface Condition {
   readonly sql: string;
   readonly parameters: QueryParameters;
-  /** Whether an index of words or attributes supports it. */
+  /** Whether ClickHouse can use an index of words or attributes for it. */
   readonly usesIndex: boolean;
   /** Whether it selects from another table. */
   readonly hasSubquery: boolean;
@@ -39,17 +39,22 @@ export const rangeCondition = (signal: QuerySignal, prefix = ''): string => {
   return `${table}.timestamp >= fromUnixTimestamp64Nano({${prefix}from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({${prefix}to:Int64}, 'UTC')`;
 };
 
-/** Sorting keys have time in ten-minute units, so that for a longer span nearly all rows read are within it. */
+/**
+ * Length from which a range is long. Sorting keys use ten-minute units, so nearly all rows read for a long range are
+ * within it.
+ */
 const longRangeNs = 600_000_000_000n;
 
 export const isLongRange = ({ from, to }: Range): boolean => to - from >= longRangeNs;
 
 /**
- * Returns the clauses that select the tenant's records of a time span by a condition, and those after a position.
+ * Returns the clauses that select the tenant's records in a time range by a condition, optionally only those after a
+ * position.
  *
- * The engine caches which granules never match the `PREWHERE` condition. An explicit `PREWHERE` is also planned a fifth
- * faster than one the engine derives itself. The bounds of a long span are therefore placed after it: a moved range
- * still hits the cache. The bounds of a short span exclude most rows of their granules and are placed first.
+ * ClickHouse caches which granules never match the `PREWHERE` condition, and plans an explicit `PREWHERE` a fifth
+ * faster than one that it derives itself. The bounds of a long range are in `WHERE`, so that the condition is equal for
+ * a moved range, and the cache is used. The bounds of a short range exclude most rows of their granules, and are in
+ * `PREWHERE`.
  *
  * For a subquery in `PREWHERE`, some versions of ClickHouse from 26.3 on use no index.
  */

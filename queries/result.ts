@@ -12,7 +12,10 @@ export const TableColumn = z.strictObject({
   unit,
 });
 
-/** `NaN`, `Infinity` and `-Infinity` are strings, since JSON lacks them; so are integers beyond 2^53, with every digit. */
+/**
+ * A number. `NaN`, `Infinity` and `-Infinity` are strings, because JSON cannot represent them; integers beyond 2^53 are
+ * strings with every digit.
+ */
 export const PointValue = z.union([z.number(), z.string()]);
 
 export const Series = z.strictObject({

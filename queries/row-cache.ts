@@ -7,7 +7,7 @@ export interface Cache<Value> {
   set(key: string, value: Value): void;
 }
 
-/** For handles without a source: nothing is cached. */
+/** Cache for column handles without a source; it stores nothing. */
 const emptyCache: Cache<never> = { get: () => undefined, set: () => undefined };
 
 /** Cached values of one source of columns, and their total size. */
@@ -17,8 +17,8 @@ interface SourceCache<Value> {
 }
 
 /**
- * A cache of one kind of values, with a limit per source of columns over all tenants: a number of values, or the sum of
- * `sizeOf`.
+ * A cache of one kind of values. The limit applies per source of columns, to all tenants together; it is a number of
+ * values, or the sum of their sizes by `sizeOf`.
  */
 export class RowCache<Value> {
   readonly #sources = new WeakMap<WeakKey, SourceCache<Value>>();

@@ -1,6 +1,6 @@
 /**
- * Runs several named queries, and formulas over them, over one range: each query once, however many formulas reference
- * it.
+ * Runs several named queries, and formulas over them, over one range. Each query runs once, even if several formulas
+ * reference it.
  */
 import { QueryError } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
@@ -58,7 +58,7 @@ export const evaluateFormula = async (
 ): Promise<Result> => {
   const names = new Map(Object.entries(queries).map(([name, query]) => [query, name]));
   const usedResults: Result[] = [];
-  // A formula reads values, including those of another formula.
+  // The type excludes formulas as parts, but a formula can also read the values of another formula.
   const parts = queries as FormulaQuery['queries'];
   const answer = await runFormula({ kind: 'formula', expression, queries: parts }, async (part) => {
     const result = await getResult(names.get(part) as string);
@@ -68,7 +68,9 @@ export const evaluateFormula = async (
   return toFormulaResult(answer, usedResults);
 };
 
-/** Returns a computed answer with the total cost of its parts, and the freshness of the least fresh. */
+/**
+ * Returns the result of a formula: its answer, the total cost of its parts, and the freshness of the least fresh part.
+ */
 const toFormulaResult = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
   const [first] = parts;
   if (first === undefined) throw new Error('a formula names at least one query');
@@ -94,7 +96,7 @@ const toFormulaResult = (answer: Awaited<ReturnType<typeof runFormula>>, parts: 
   };
 };
 
-/** The range and the step apply to all queries. */
+/** Adds the name of a query to the path of an error, except for the range and the step, which apply to all queries. */
 const prefixErrorPath = (error: unknown, path: string): unknown =>
   error instanceof QueryError && !['from', 'to', 'step'].includes(error.path ?? '')
     ? new QueryError(error.code, `${path}: ${error.message}`, error.path === undefined ? path : `${path}.${error.path}`)

@@ -17,8 +17,8 @@ export type QueryRequest = z.input<typeof Query>;
 /**
  * Runs a query over a range: series with a step, a table without one. Throws a `QueryError` if the query is invalid or
  * the plan does not permit it. Entitlement and retention are checked for every data source, including parts of
- * formulas. Queries beyond the limits of the engine are rejected, because a value over part of the records would be
- * wrong.
+ * formulas. Queries that exceed the limits of ClickHouse are rejected, because a value over only a part of the records
+ * would be wrong.
  */
 export const run = async (
   request: QueryRequest,
@@ -69,7 +69,7 @@ export const runForAnswer = (
   return runKind(query, { ...reading, columns }, { ...context, signal });
 };
 
-/** Returns columns whose statements end with the signal and report their reads. */
+/** Returns columns whose statements are canceled by the abort signal, and report their costs. */
 export const extendColumns = (
   columns: TenantColumns,
   signal: AbortSignal,
@@ -119,7 +119,7 @@ export interface RowsAndBytes {
   bytesRead: number;
 }
 
-/** Returns columns that add up the reads of their statements, and abort them with the signal. */
+/** Returns columns that add up the reads of their statements, which the abort signal cancels. */
 export const countColumnReads = (columns: TenantColumns, total: RowsAndBytes, signal: AbortSignal): TenantColumns =>
   extendColumns(columns, signal, (cost) => {
     total.rowsRead += cost.rowsRead;

@@ -1,11 +1,13 @@
 /**
- * Finds series that may have points in a range, by the rows of `series`: each hour of points has a row, however late
- * they arrived. Points of clocks that are ahead count for the hour of their reception.
+ * Finds series that may have points in a range, by the rows of the table `series`. Each hour with points has a row,
+ * even if the points arrived late. A point whose clock is ahead counts for the hour of its reception.
  */
 import { seriesRowIntervalMs } from '../schemas/tables/metrics.ts';
 import type { Range } from './range.ts';
 
-/** Returns the earliest row (milliseconds since the epoch) of a series with points since a time. */
+/**
+ * Returns the earliest time (milliseconds since the epoch) of a row of a series that may have points since `fromMs`.
+ */
 export const earliestRowMs = (fromMs: number): number => Math.max(0, Math.floor(fromMs) - seriesRowIntervalMs);
 
 /**

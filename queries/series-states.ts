@@ -2,7 +2,7 @@
 import type { Answer } from './answer.ts';
 import type { StateGroup } from './query-kind.ts';
 
-/** Returns the number for a JSON value: JSON has no number for some values. */
+/** Parses a number from JSON, where NaN and infinities are texts. */
 export const parseJsonNumber = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
@@ -12,7 +12,7 @@ export const parseJsonNumber = (value: unknown): number | null => {
   return Number(text);
 };
 
-/** Returns series with a state and its description. The last `valueColumnCount` columns are not labels. */
+/** Converts rows to series with a state and its description. The last `valueColumnCount` columns are not labels. */
 export const toStateGroups = ({ columns, rows }: Answer, valueColumnCount: number): StateGroup[] => {
   const first = columns.length - valueColumnCount;
   const findColumn = (name: string): number =>

@@ -1,4 +1,4 @@
-/** Sort parameter of lists, everywhere the same: `sort=p95` ascending, `sort=-p95` descending. */
+/** Sort parameter of all lists: `sort=p95` sorts in ascending order, `sort=-p95` in descending order. */
 export type Direction = 'ascending' | 'descending';
 
 type Sort<Name extends string> = Name | `-${Name}`;

@@ -1,13 +1,13 @@
 /**
- * Steps of series. They begin at multiples of the step since the epoch, for any range, so that series of several
- * queries align. On request they begin at the start of the range, so that no step is partial.
+ * Steps of series. By default they begin at multiples of the step since the epoch, so that the series of several
+ * queries align. Optionally the first step begins at the start of the range, so that it is not partial.
  */
 import { z } from 'zod';
 import { invalid } from './errors.ts';
 import type { Range } from './range.ts';
 import { parseDuration } from './time.ts';
 
-/** Several times the columns of a screen; equal to Prometheus' limit. */
+/** Maximum number of steps: several times the pixel columns of a screen, and equal to Prometheus' limit. */
 export const maxSteps = 11_000;
 const msNs = 1_000_000n;
 

@@ -1,6 +1,6 @@
 /**
- * Parses and formats points in time of requests, in nanoseconds since the epoch. The page imports this module, so it
- * has no schema.
+ * Parses and formats the times of requests, in nanoseconds since the epoch. The web page imports this module too, so it
+ * contains no zod schemas.
  */
 
 const unitNanoseconds: Readonly<Record<string, bigint>> = {

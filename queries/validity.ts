@@ -35,7 +35,10 @@ type NameReference =
 const storedKinds = (kind: Exclude<Reference['kind'], 'field'>): readonly string[] =>
   kind === 'any' ? ['attribute', 'resource'] : [kind];
 
-/** Attributes of parts, and of data sources without counts, are not in the catalog, so their names may be valid. */
+/**
+ * Returns the attribute to check. Attributes of span events and links, and those of data sources without counts, are
+ * not in the catalog, so they cannot be checked.
+ */
 const collectAttribute = (reference: SearchReference, signal: QuerySignal, path: string): NameReference[] => {
   const topic = signalDefinitions[signal].countedBy?.name;
   return reference.kind === 'field' || reference.kind === 'events' || reference.kind === 'links' || topic === undefined
@@ -107,7 +110,9 @@ class QueryInspector {
 export const listStaticErrors = (query: Query, path?: string): readonly Problem[] =>
   new QueryInspector().inspectQuery(query, path).problems;
 
-/** Stored names among those checked: `topic kind key`, and metrics. `null` if no data is stored at all. */
+/**
+ * The checked names that are stored: attributes as `topic kind key`, and metrics; and whether there is any data at all.
+ */
 interface StoredNames {
   readonly attributes: ReadonlySet<string>;
   readonly topics: ReadonlySet<string>;
@@ -164,7 +169,7 @@ const checkName = (named: NameReference, landed: StoredNames): Finding => {
   return { problem: { path, message: `no ${named.signal} have the ${where} ${named.key}, or they no longer have it` } };
 };
 
-/** Returns the validity of several queries in order, by the data within the retention. */
+/** Checks several queries against the data within the retention. Returns their validity in the same order. */
 export const checkValidity = async (queries: readonly Query[], reading: Reading): Promise<Validity[]> => {
   const inspectors = queries.map((query) => new QueryInspector().inspectQuery(query));
   const landed = await readStoredNames(

@@ -1,6 +1,7 @@
 /**
- * SQL of record values by name: fields, attributes, and resource attributes, which are in a separate table. A statement
- * reads the records in a subquery that computes each value once, and joins resources by id if a name may refer to one.
+ * SQL of the values of records by name: fields, attributes, and resource attributes, which are in a separate table. The
+ * subquery of a statement computes each value once. Resources are joined by id if a name may refer to one of their
+ * attributes.
  */
 import {
   attributeExpressions,
@@ -143,8 +144,8 @@ export class ValueReader {
   }
 
   /**
-   * Returns the FROM clause: records of the tenant within `{from:Int64}` and `{to:Int64}` that match a condition, with
-   * all values requested so far; at most `maxRecords`, if given.
+   * Returns the source for a FROM clause: the records of the tenant within `{from:Int64}` and `{to:Int64}` that match a
+   * condition, with all values requested so far, and at most `maxRecords` records if given.
    */
   buildSource(condition: string, maxRecords?: number): string {
     const { table, from = table } = getSignalRecords(this.#signal);

@@ -3,10 +3,13 @@ import type { CallReply, CallRequest } from './call-messages.ts';
 import { QueryError } from './errors.ts';
 import { type Budget, BudgetThreads } from './limits/budget-threads.ts';
 
-/** Sender of the text. */
+/** Organization that sent the text, and the abort signal of its request. */
 export type WorkerRequester = Omit<Budget, 'budgetMs'>;
 
-/** YAML of this many characters takes at most 60 ms; a worker costs a start and two copies. */
+/**
+ * Maximum number of characters to process without a worker: YAML of this length takes at most 60 ms, and a worker costs
+ * a start and two copies.
+ */
 const maxDirectCharacters = 16_384;
 const budgetMs = 40_000;
 /** A text of 1 MiB needs 400 MB for its YAML nodes. */
@@ -34,7 +37,7 @@ const limitErrors = {
   createMemoryError: createLimitError(`more than ${memoryMb} MB of memory`),
 };
 
-/** Returns characters of a text, bytes of packed data. */
+/** Returns the number of characters of a text, or of bytes of binary data; 0 for other values. */
 const getLength = (value: unknown): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
 

@@ -1,4 +1,7 @@
-/** Writes YAML. All YAML output of the product is written here, in a form that YAML 1.1 and 1.2 parsers read alike. */
+/**
+ * Writes YAML. All YAML output of the product is written here, in a form that parsers of YAML 1.1 and 1.2 read in the
+ * same way.
+ */
 import { Document, type ToStringOptions, visit } from 'yaml';
 
 /**
@@ -24,7 +27,7 @@ export const writeYaml = (value: unknown, options: ToStringOptions = {}): string
       if (typeof text === 'string' && (unprintable.test(text) || yaml11Keys.has(text))) node.type = 'QUOTE_DOUBLE';
     },
   });
-  // The remaining ones are within double quotes, where they may be escaped.
+  // The remaining unprintable characters are within double quotes, where they may be escaped.
   return document.toString(options).replace(unprintableGlobal, escapeCharacter);
 };
 

@@ -49,7 +49,7 @@ export interface YamlText {
   readonly contents: Node | null;
   /** Returns the line of an offset in the text, starting at 1. */
   line(offset: number): number;
-  /** Returns the line of the innermost existing part of a path: of its name, if it has one. */
+  /** Returns the line of the innermost part of a path that exists; for an entry of a map, the line of its key. */
   lineAt(path: readonly PropertyKey[]): number;
   /** Returns the target of an alias; undefined if no earlier node has the name. */
   target(alias: Alias): Node | undefined;
@@ -82,7 +82,7 @@ const requireValidKeys = (map: YAMLMap, refuse: RejectNode): void => {
   const keys = new Set<unknown>();
   for (const { key } of map.items) {
     if (key === null) continue;
-    // As a field name, this key would be serialized as text, which takes twice as long with each nested map.
+    // A key that is a map would be serialized to text as a field name; each nested map would double the time of this.
     if (!isScalar(key)) refuse('a key of a map is not a string', isNode(key) ? key : map);
     else if (keys.has(key.value)) refuse('keys of a map must be unique', key);
     else keys.add(key.value);
@@ -106,7 +106,9 @@ class Aliases {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
   }
 
-  /** Resolves an alias, because the library scans the entire document for each. */
+  /**
+   * Resolves an alias from the collected anchors, because the library would scan the entire document for each alias.
+   */
   resolveAlias(alias: Alias): void {
     const target = this.#anchors.get(alias.source);
     alias.resolve = () => target as ReturnType<Alias['resolve']>;

@@ -126,8 +126,8 @@ const extractTag = (tags: Map<string, string>, ...names: readonly string[]): str
 };
 
 /**
- * An `error` tag with any value other than `false` marks a failure. The value becomes the message unless it only
- * repeats that.
+ * Removes the status tags and returns the status. An `error` tag with any value other than `false` marks a failure; its
+ * value becomes the message, unless it is just `true`.
  */
 const extractStatus = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined => {
   const code = statusCodes.get(extractTag(tags, 'otel.status_code') ?? '');
@@ -203,7 +203,7 @@ interface Group {
 
 const maxGroups = 1_000;
 
-/** Writes spans as soon as they are read: as objects they take many times their size. */
+/** Writes each span as soon as it is read: as objects, the spans would take many times their size. */
 class SpanGroups {
   readonly #groups = new Map<string, Group>();
   readonly #writer = new WireWriter(0);

@@ -1,4 +1,4 @@
-/** Parses and formats `host:port` addresses of settings. */
+/** Binds servers to the `host:port` addresses of settings. */
 import type { AddressInfo, Server } from 'node:net';
 
 /** Starts a server. Resolves with the bound address; if binding fails, rejects with instructions for the user. */

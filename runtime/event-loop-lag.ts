@@ -25,7 +25,7 @@ export class LoopBlockageDetector {
     const blockedForMs = nowMs - heartbeatMs;
     const shouldReport = blockedForMs >= this.#reportAfterMs;
     if (shouldReport) this.#reportAfterMs = Math.max(repeatAfterMs, 2 * this.#reportAfterMs);
-    // Not later than the next possible blockage, in case the loop continues meanwhile.
+    // Check again within `blockedMs`: the loop may continue meanwhile and be blocked anew.
     const waitMs = Math.min(this.#reportAfterMs - blockedForMs, blockedMs);
     return { ...(shouldReport && { blockedForMs }), waitMs: Math.max(1, waitMs) };
   }

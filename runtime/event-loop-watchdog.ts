@@ -1,6 +1,5 @@
 /**
- * Names the work that blocks the event loop. While one piece of work does not end, the process receives and answers
- * nothing.
+ * Reports which work blocks the event loop. While synchronous work runs, the process receives and answers nothing.
  *
  * The loop writes a heartbeat 20 times a second. When heartbeats stop, a thread uses an inspector to call a function
  * within the running work. The function reads the name of the work (`current-work.ts`) and its stack. So the log names

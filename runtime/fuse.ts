@@ -28,7 +28,7 @@ export class DeadLetterFuse {
         `${this.#group} could not process ${recentDeadLetters} of the last ${recentMessages} messages and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
       );
     }
-    // Older messages count half at the end of each window, so that an old incident does not trip the fuse again.
+    // Halves both counts after every 1,000 messages, so that an old incident does not trip the fuse again.
     const divisor = recentMessages >= 1_000 ? 2 : 1;
     this.#recentMessages = recentMessages / divisor;
     this.#recentDeadLetters = recentDeadLetters / divisor;

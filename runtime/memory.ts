@@ -18,8 +18,8 @@ const maxSharedBuffers = 8;
 /**
  * Pool of memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. V8 counts a
  * buffer that moves to a thread as newly allocated, and collected all garbage for every batch. So the pool uses shared
- * memory, which V8 does not count. It contains few shared pieces, which stay until their thread is idle. Further
- * buffers are moved.
+ * memory, which V8 does not count. It contains few shared buffers, which it keeps until its thread is idle. Beyond
+ * them, it allocates ordinary buffers, which are moved to the other thread.
  */
 export class TransferMemoryPool implements ReusableMemory {
   readonly #free: SharedArrayBuffer[] = [];

@@ -6,14 +6,14 @@ export interface WindowReader {
   readonly next: number;
 }
 
-/** A piece of a partition: offsets from `first` to before `next`. */
+/** A batch of a partition's records: offsets from `first` to before `next`. */
 export interface WindowBatch {
   readonly first: number;
   readonly next: number;
   readonly bytes: number;
 }
 
-/** A window, as its budget sees it */
+/** The part of a window that its budget uses. */
 interface BudgetedWindow {
   /** Distance in bytes from a reader to the piece that is needed last, among those not in use; -1 without a piece. */
   readonly farthest: number;
@@ -54,9 +54,9 @@ interface HeldPiece<Piece> {
 const maxGap = 16;
 
 /**
- * Pieces of one partition. A piece that no reader can reach through held pieces is given back. A reader far behind
- * reads for itself, readers at the same position share its pieces, and it joins the others when it has caught up. When
- * the budget is used up, the pieces that are needed last are evicted.
+ * Fetched records of one partition, as batches that several readers share. A batch is released when no reader can reach
+ * it through consecutive held batches. A reader far behind the others reads separately and joins them when it has
+ * caught up; readers at its position share its batches. Above the budget, the batches that are needed last are evicted.
  */
 export class ReadingWindow<Piece extends WindowBatch> {
   readonly readers = new Set<WindowReader>();

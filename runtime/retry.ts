@@ -5,7 +5,7 @@ import { UnavailableError } from '../schemas/errors.ts';
 const retryDelayMs = 1_000;
 
 /**
- * Retries the work a second after each failure with an `UnavailableError`, and passes that error to `away`. Rejects
+ * Retries the work a second after each failure with an `UnavailableError`, and calls `onUnavailable` with it. Rejects
  * with any other failure, and between two attempts when the signal aborts. Does not interrupt work in progress.
  */
 export const retryUntilAvailable = async <Result>(

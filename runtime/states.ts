@@ -134,7 +134,8 @@ export const openStates = ({
   };
 
   /**
-   * Removes all saves before `number` except `currentSave`, which created it. A save that expects `number` may be in progress.
+   * Deletes the chunks of all saves of the key except `currentSave`, which created snapshot `number`, and later saves: a save
+   * that expects `number` may be in progress.
    */
   const discardBefore = async (key: string, number: number, currentSave: string): Promise<void> => {
     await discardBetween(saveKey(key), currentSave);

@@ -7,7 +7,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** Rejects with a `LateError` after the timeout. The operation continues, and its later failure is ignored. */
+/** Rejects with a `TimeoutError` after the timeout. The operation continues, and its later failure is ignored. */
 export const withTimeout = async <Value>(ms: number, promise: Promise<Value>): Promise<Value> => {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);

@@ -66,7 +66,10 @@ class Zone implements WallClock {
     return offsetMs;
   }
 
-  /** Offsets a day before and a day after. No offset reaches a day, so any change is between them. */
+  /**
+   * Returns the instants of a wall time with the offsets of a day before and a day after. No offset reaches a day, so
+   * any offset change that affects the wall time is between them.
+   */
   #candidateInstants(wallMs: number): readonly [before: number, after: number] {
     return [wallMs - this.#offsetAt(wallMs - dayMs), wallMs - this.#offsetAt(wallMs + dayMs)];
   }

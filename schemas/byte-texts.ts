@@ -1,6 +1,6 @@
 /**
- * Finds which of a few dozen texts occur in UTF-8 bytes. Checks only every few bytes: a text of six bytes has runs of
- * three at four consecutive positions, one of which is always hit.
+ * Finds which of a few dozen texts occur in UTF-8 bytes, checking only every few positions. A text of six bytes, for
+ * example, contains a run of three bytes at four consecutive positions, so checking every fourth position finds one.
  */
 import { equalsAt } from './is-run.ts';
 

@@ -92,7 +92,7 @@ const writeSpans = (writer: WireWriter, tag: number, spans: RecordedHistogram['p
     });
 };
 
-/** The tags are those of `schemas/prometheus/messages.ts`. */
+/** Writes a `Histogram` message; `schemas/prometheus/messages.ts` declares the fields behind the tags. */
 const writeHistogram = (writer: WireWriter, histogram: RecordedHistogram, atMs: number): void => {
   const { count, sum, schema, zeroThreshold, zeroCount, customValues = [] } = histogram;
   writeDouble(writer, 0x11, count);

@@ -102,7 +102,7 @@ export const SyntheticRun = z.strictObject({
   traceId: z
     .string()
     .regex(/^(?:[0-9a-f]{32})?$/)
-    .describe('Outcome; empty if nothing was run from this location'),
+    .describe('Trace ID of the run; empty if nothing was run from this location'),
 });
 export type SyntheticRun = z.output<typeof SyntheticRun>;
 

@@ -148,8 +148,8 @@ export class TextIndex {
   }
 
   /**
-   * Scans UTF-8 ignoring case, for lowercase ASCII texts. `found` also receives the end of each match. The result
-   * contains the properties for `met`.
+   * Scans UTF-8 ignoring case, for lowercase ASCII texts. `found` also receives the end of each match. `scanResult`
+   * reads properties of the scanned text from the returned number.
    */
   scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number, end: number) => void): number {
     if (this.#sampled >= this.#maxSampled) {

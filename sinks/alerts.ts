@@ -30,7 +30,10 @@ export const alertTransitions = landValues({
   }),
 });
 
-/** Rows of an evaluation: the rule as a group of its own, in the first part, and the rule's groups. */
+/**
+ * Returns the rows of an evaluation: one for the rule itself, only in the first part, and one for each of the rule's
+ * groups.
+ */
 const toGroupRows = ({ groups, ...of }: AlertEvaluation) => [
   ...(of.part > 0
     ? []

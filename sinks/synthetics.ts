@@ -9,10 +9,13 @@ import { landValues } from './engine/land-values.ts';
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** Maximum characters of a message, in addition to the latest results: alerts contain it. */
+/** Maximum number of characters of a message in the table of latest results. Alerts contain this message. */
 const messageChars = 300;
 
-/** The engine retains the row with the highest value for a key: that of the first accepted result. */
+/**
+ * Latest time that a date can represent. The engine retains the row with the highest `earliness` of a key, which is the
+ * first accepted result.
+ */
 const maxTimeMs = 8_640_000_000_000_000;
 
 export const syntheticRuns = landValues({

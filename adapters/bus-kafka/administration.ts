@@ -30,7 +30,7 @@ const retryMs = 200;
 const segmentBytes = ({ retentionBytes }: Topic): number =>
   Math.min(512 * mebibyte, Math.max(mebibyte, Math.floor(retentionBytes / 16)));
 
-/** Topic settings: some only ever grow, the others follow the declaration. */
+/** The size and retention limits of a topic, by the name of the Kafka setting. */
 const buildTopicLimits = (topic: Topic): ReadonlyMap<string, number> =>
   new Map([
     ['retention.ms', Math.round(topic.retentionHours * hourMs)],

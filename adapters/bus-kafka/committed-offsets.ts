@@ -1,4 +1,4 @@
-/** Records of a fetched piece that consumers may see: no control records, and no records of an aborted transaction. */
+/** Filters fetched records to those that consumers may see: no control records, and no records of aborted transactions. */
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
 import type { PartitionAnswer } from './fetch-answer.ts';
 
@@ -16,9 +16,10 @@ export interface FetchedRecord {
 const isAbortMarker = (batch: RecordsBatch): boolean => batch.records[0]?.key?.readInt16BE(2) === 0;
 
 /**
- * Returns the records from `from` on, and the offset of the next fetch. The broker sends aborted transactions with the
- * pieces that they touch. From its first offset to its marker, a transaction hides its producer's records, even if the
- * marker is beyond this piece. (The driver's own filter shows them in that case, and stores one range per producer.)
+ * Returns the records from `from` on, and the offset of the next fetch. A fetch response lists the aborted transactions
+ * that overlap it. The records of their producers are dropped from the first offset of the transaction to its abort
+ * marker, even if the marker is beyond this response. (The driver's own filter returns them in that case, and stores
+ * only one range per producer.)
  */
 export const committedRecords = (
   { records, abortedTransactions }: Pick<PartitionAnswer, 'records' | 'abortedTransactions'>,

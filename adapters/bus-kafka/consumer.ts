@@ -40,7 +40,7 @@ const maxCommitAttemptsAfterStop = 40;
 /** A broker that has just started may not know its topics yet. */
 const maxMissingTopicAttempts = 5;
 
-/** The group gave this member's partitions to others. */
+/** The group has reassigned this member's partitions to other members. */
 class PartitionLostError extends Error {}
 
 const isMembershipLost = (error: unknown): boolean => isProtocolError(error, 'UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION');
@@ -133,7 +133,7 @@ export class KafkaConsumer implements Consumer {
     const fetcher = shared.reader(new Fetcher(this.#fetchCluster, log));
     const ending = new AbortController();
     const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
-    // Every partition that waits for its next attempt listens.
+    // Every partition that waits for a retry listens to this signal, so Node's warning about many listeners is disabled.
     setMaxListeners(0, signal);
     const heartbeatStop = new AbortController();
     const heartbeats = this.#sendHeartbeats(ending, heartbeatStop.signal);

@@ -79,7 +79,7 @@ export const watchdog = (ms: number, onDue: () => void): { begin(): void; end():
   };
 };
 
-/** Like `within`, for a sequence of promises, without a timer for each. */
+/** Returns a function that rejects with a `TimeoutError` if its promise takes longer than `ms`, without a timer per call. */
 export const deadline = (ms: number): (<Value>(promise: Promise<Value>) => Promise<Value>) => {
   let giveUp = (_: Error): void => undefined;
   const { begin, end } = watchdog(ms, () => giveUp(new TimeoutError(ms)));

@@ -1,4 +1,4 @@
-/** Reads answers from a socket, their large parts directly into their final memory. */
+/** Reads answers from a socket. Large parts of an answer are read directly into the buffer in which they stay. */
 
 /** The next read of a parser: a number of bytes, at most `maxReadBytes`, or a buffer to fill. */
 type ReadRequest = number | Buffer;

@@ -1,6 +1,6 @@
 /**
- * Reads pieces of partitions: one request per broker at a time, for all partitions that are read from the broker and
- * need more. Pieces are read from leaders, or from replicas that leaders name.
+ * Fetches records of partitions: one request per broker at a time, for all its partitions with a waiting call. Records
+ * come from the leader of a partition, or from the replica that the leader prefers.
  */
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { fetchV15, ProtocolError } from '@platformatic/kafka';
@@ -75,9 +75,9 @@ export class Fetcher {
   }
 
   /**
-   * Returns the next piece of a partition when there is one, or `undefined` when the fetcher closes. Rejects when the
-   * offset does not exist. Allows one call per partition at a time. A piece has at least one record batch, otherwise at
-   * most `maxBytes`.
+   * Resolves with the next records of a partition once there are any, or with `undefined` when the fetcher closes.
+   * Rejects when the offset does not exist. Allows one call per partition at a time. Returns at most `maxBytes`, but at
+   * least one Kafka record batch.
    */
   fetch(
     topic: string,

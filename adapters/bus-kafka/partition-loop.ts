@@ -223,8 +223,8 @@ export class PartitionLoop {
   }
 
   /**
-   * Moves records from the queue to the batch; `true` when the batch is full. A claimed range is closed only at its
-   * end.
+   * Moves records from the queue to the batch; returns `true` when the batch is full. A batch that repeats a claimed
+   * range always has all records of that range.
    */
   #fill(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
     const { maxRecords, maxBytes } = this.#ports.limits;

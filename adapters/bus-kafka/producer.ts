@@ -20,7 +20,7 @@ export interface KafkaProducerOptions {
   ): Promise<Result>;
 }
 
-/** While more than this waits, calls are rejected immediately. */
+/** While more bytes than this wait for an acknowledgement, calls are rejected immediately. */
 const maxPendingBytes = 256 * 1024 * 1024;
 /**
  * How long a failed round affects readiness. A process that stays unready gets no requests, so no later success would

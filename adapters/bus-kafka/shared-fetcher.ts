@@ -13,7 +13,7 @@ interface Position extends WindowReader {
 const countBytes = ({ records }: FetchedBatch): number =>
   records.reduce((sum, { record }) => sum + (record.value?.length ?? 0), 0);
 
-/** The front of one partition, where several readers share each fetched piece. */
+/** The most recently fetched records of one partition, which several readers share. */
 class PartitionFront {
   readonly window: ReadingWindow<HeldBatch>;
   next = 0;

@@ -245,7 +245,7 @@ class EmbeddedBus implements SegmentsBus {
     for (const { partitions } of this.#topics.values())
       for (const { fault } of partitions) {
         if (fault === undefined) continue;
-        // The roles of a process check at the same time, and one probe file is enough.
+        // Several roles of a process call `check` at the same time; one probe answers all of them.
         this.#runningProbe ??= this.#probe(fault).finally(() => {
           this.#runningProbe = undefined;
         });

@@ -52,7 +52,7 @@ export class SegmentsFollower implements Follower {
         before: Number.POSITIVE_INFINITY,
       });
       const lost = await reader.readInto(batch).catch((error: unknown) => {
-        // The next call opens a new reader, whatever this one failed on.
+        // The next call opens a new reader after any failure.
         this.#readers.delete(log);
         throw error;
       });

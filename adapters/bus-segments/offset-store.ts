@@ -163,8 +163,8 @@ export class OffsetStore {
   }
 
   /**
-   * Like `save`, but in one sync with positions that others save shortly after. Resolves when the position is durable;
-   * until then it is unchanged. It waits at most `withinMs` for others.
+   * Like `save`, but shares one sync with the positions that other calls save within `withinMs`. Resolves when the
+   * position is durable; until then, `position` returns the previous one.
    */
   saveBatched(position: Position, withinMs = batchMs): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the bus is closed'));

@@ -15,18 +15,18 @@ const maxBackOffMs = 30_000;
 /** How long an acknowledged range waits to be saved with others. */
 const acknowledgedSaveDelayMs = 20;
 
-/** A member of a group, as a partition consumer sees it. */
+/** The part of a group's member that a partition consumer uses. */
 export interface Owner {
   readonly maxRecords: number;
   readonly maxBytes: number;
   readonly maxWaitMs: number;
   readonly events: PartitionEvents;
   onBatch(batch: Batch): Promise<void>;
-  /** Records that the member has a partition until the promise resolves. */
+  /** Registers that the member owns a partition until the promise resolves. */
   trackAssignment(tenure: Promise<void>): void;
 }
 
-/** A notified assignment of the partition to an owner. */
+/** An assignment of the partition that its owner has been notified of. */
 interface Assignment {
   readonly owner: Owner;
   /** Lets `stop` of the owner continue. */

@@ -1,4 +1,4 @@
-/** Reads one partition in order, in large pieces, and verifies every record. */
+/** Reads one partition in order, with large reads, and verifies every record. */
 import { stat } from 'node:fs/promises';
 import { type BusRecord, countRecords, getDecompressedBytes } from '../../schemas/ports/bus.ts';
 import { type BufferPool, type PooledBuffer, pooledBufferBytes } from '../buffer-pool.ts';
@@ -8,9 +8,9 @@ import { decode, hasValidChecksum, headBytes, invalidRecord, parseHead, readStam
 import { findNextValid } from './recovery.ts';
 import { findPositionBefore, loadIndex, type Segment } from './segment.ts';
 
-/** Minimum bytes of a read, if the file has as many, … */
+/** Minimum bytes of a read, unless the file is shorter. */
 const minReadBytes = 1024 * 1024;
-/** … and maximum bytes, unless a single record is larger. */
+/** Maximum bytes of a read, unless a single record is larger. */
 const maxReadBytes = pooledBufferBytes;
 
 /** The parts of a partition that a reader needs. */
@@ -61,7 +61,7 @@ export class BatchBuilder {
   }
 }
 
-/** A slab that several pieces of a partition share. */
+/** A buffer from the pool with a count of its users; it is released when the count reaches 0. */
 interface CountedBuffer extends PooledBuffer {
   users: number;
 }
@@ -102,7 +102,8 @@ export class PartitionReader {
   }
 
   /**
-   * Passes on the memory of the records read since the last call. Calling the returned function releases it for reuse.
+   * Transfers the memory of the records that were read since the last call to the caller, who releases it with the
+   * returned function.
    */
   handOver(): () => void {
     const held = this.#retiredBuffers.splice(0);

@@ -76,8 +76,8 @@ export const stamp = ({ head, value }: Encoded, { offset, timestampMs, transacti
 };
 
 /**
- * The result at a position of a buffer: a record, the beginning of a record that continues after the buffer, or
- * something else.
+ * The result of parsing a position of a buffer: a record, the beginning of a record that continues after the end of the
+ * buffer, or bytes that are not a record.
  */
 export type ParseResult =
   | { readonly kind: 'record'; readonly length: number; readonly valueLength: number; readonly offset: number }

@@ -23,7 +23,7 @@ interface SharedBatch extends WindowBatch {
 const countBytes = (records: readonly BusRecord[]): number =>
   records.reduce((sum, record) => sum + getDecompressedBytes(record), 0);
 
-/** The next records of a reader before an offset, or the range that it cannot read. */
+/** Reads the next records before an offset; returns the lost range if the reader cannot read any of them. */
 const readNext = async (reader: PartitionReader, before: number): Promise<SharedBatch | undefined> => {
   const first = reader.next;
   const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: maxBatchBytes, before });

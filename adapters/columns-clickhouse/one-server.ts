@@ -16,7 +16,7 @@ const maxQueryBytes = 64 * 1024 ** 2;
 
 export type MapError = (code: number | undefined, cause: Error) => Error;
 
-/** Runs on a server; a failure that the statement did not cause counts against the server's connections. */
+/** Runs work on a server. Counts failures that the statement did not cause; after several, the server reconnects. */
 export const countFailures = async <Result>(
   server: ClickhouseServer,
   work: (client: ClickHouseClient) => Promise<Result>,
@@ -103,7 +103,7 @@ export const readSettings = (
   const filters = tenantFilters(tenantId, isCluster ? [servers.database, clusterDatabase(servers.database)] : []);
   const settings: Record<string, string | number> = {
     ...toLimitSettings(limits, tenantId),
-    // An error in the middle of a result is then an error instead of the last line.
+    // Without this setting, an error in the middle of a result would be its last line instead of an HTTP error.
     wait_end_of_query: 1,
     cancel_http_readonly_queries_on_client_close: 1,
     max_query_size: maxQueryBytes,

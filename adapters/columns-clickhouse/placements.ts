@@ -58,7 +58,7 @@ export class Placements {
     return placements;
   }
 
-  /** Like the above, without a cache. Rejects if the server now has another shard. */
+  /** Returns the cached placements. Rejects if the server is now a different shard than before. */
   async #placementsOf(member: Member): Promise<KnownPlacements> {
     return this.#checkShardOrder(member, await this.#cachedPlacements(member));
   }

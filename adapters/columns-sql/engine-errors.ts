@@ -115,7 +115,7 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
       { cause },
     );
   }
-  // A name that exists only on the server itself, and not on others.
+  // The column exists on the queried server, but is missing on another server of the cluster.
   const isMissingRemotely = code === unknownColumnCode && /__table\d+\./.test(cause.message);
   if (missingCodes.has(code) || isMissingRemotely)
     return new UnavailableError(describeMissing(firstLine(cause.message)), { cause });

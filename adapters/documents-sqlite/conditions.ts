@@ -21,7 +21,7 @@ const joined = (conditions: readonly Condition[], operator: 'AND' | 'OR'): Condi
   parameters: conditions.flatMap(({ parameters }) => parameters),
 });
 
-/** Combines the parts into one condition; undefined if a part is. Without parts, `AND` is true and `OR` is unknown. */
+/** Combines the parts into one condition; undefined if a part is undefined, or for `OR` without parts. */
 export const combineAll = (
   parts: readonly (Condition | undefined)[],
   operator: 'AND' | 'OR',
@@ -32,7 +32,7 @@ export const combineAll = (
   return operator === 'AND' ? { sql: '1', parameters: [] } : undefined;
 };
 
-/** The filter evaluates longer lists of values. */
+/** Conditions with more values than this are not evaluated by SQLite but by the filter itself. */
 const maxValues = 10;
 
 /** True if the JSON text of a field contains one of the values, directly or in a list. */

@@ -62,7 +62,7 @@ const countFields = (
   );
 };
 
-/** Fields with the same set of matching documents are counted in one pass. */
+/** Counts the values of each field. Fields with the same filter are counted in one pass. */
 export const countValues = (
   tables: DocumentTables,
   definition: Definition,

@@ -57,7 +57,7 @@ class SqliteDocuments implements Documents {
   readonly #followers = new Set<Follower>();
   /** Definitions whose indexes are up to date in the committed state of the file. */
   readonly #ensured = new Set<Definition>();
-  /** The same for the open transaction. */
+  /** Definitions whose indexes the open transaction has updated. */
   #ensuredInTransaction: Definition[] = [];
   #lastWrite: Promise<unknown> = Promise.resolve();
 

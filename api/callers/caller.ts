@@ -13,7 +13,8 @@ export interface Actor {
 }
 
 /**
- * Fields of every caller. Built from memory for each request, so that a changed permission takes effect immediately.
+ * Fields of every caller. They are read from memory for each request, so that changed permissions take effect
+ * immediately.
  */
 interface AnyCaller {
   readonly tenantId: string;
@@ -37,7 +38,7 @@ export interface PersonCaller extends AnyCaller {
    * organizations.
    */
   readonly identityProviderTenantId: string | undefined;
-  /** The role alone determines the permissions of a person. */
+  /** Absent: the permissions of a person are determined by the role alone. */
   readonly scopes?: undefined;
 }
 

@@ -22,7 +22,7 @@ export const requiredScope = (operation: {
   return `${group}:${isRead ? 'read' : 'write'}`;
 };
 
-/** Whether the scopes include a scope; write includes read. A person has no scopes, which means all of them. */
+/** Whether the scopes include a scope; write includes read. Without scopes (a person), every scope is included. */
 export const coversScope = (scopes: readonly ScopeName[] | undefined, scope: ScopeName): boolean => {
   if (scopes === undefined || scopes.includes(scope)) return true;
   const [group, access] = scope.split(':');
@@ -54,7 +54,7 @@ interface ScopedOperation {
   readonly role: Access;
 }
 
-/** Every scope that a token can have. */
+/** Returns every scope that a token can have, with its operations, sorted by name. */
 export const listScopes = (operations: readonly ScopedOperation[]): readonly ScopeEntry[] => {
   const byScope = Map.groupBy(operations, ({ scope }) => scope ?? '');
   byScope.delete('');

@@ -33,7 +33,7 @@ export const Positions = z.strictObject({
 export interface EventQuery {
   readonly range: Range;
   readonly kinds: readonly string[];
-  /** Whether the caller chose the kinds: omitted kinds are then reported. */
+  /** Whether the caller chose the kinds; if so, kinds that cannot be read are reported. */
   readonly isChosen: boolean;
   readonly service?: string | undefined;
   readonly projectId?: string | undefined;
@@ -48,7 +48,7 @@ interface SourceContext {
   readonly partial: Incompleteness[];
 }
 
-/** Returns the sources of all requested events that the caller may read. */
+/** Returns a source for each requested kind of event that the caller may read. */
 export const eventSources = (
   query: EventQuery,
   { reading, ports, partial, tenantId }: SourceContext,

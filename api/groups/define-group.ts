@@ -24,7 +24,7 @@ export interface GroupDefinition {
   /** Collections in addition to those of its resources */
   readonly collections?: readonly CollectionDefinition<object>[];
   readonly planned?: readonly PlannedOperation[];
-  /** Answers to unknown paths, for clients that expect a specific form. */
+  /** Responses to unknown paths, for clients that expect a specific error format */
   readonly elsewhere?: UnknownPathErrors;
 }
 
@@ -35,7 +35,7 @@ export interface Group
   readonly operations: readonly Operation[];
 }
 
-/** `GET /api/alerts/rules/{id}` → `get-alerts-rules-id`: stable until the operation is built and gets a name. */
+/** `GET /api/alerts/rules/{id}` → `get-alerts-rules-id`: the id until the operation is implemented and gets its own. */
 const createOperationId = (method: Method, path: string): string => {
   const [, ...words] = path.replace(/^\/api/, '').split(/[^A-Za-z0-9]+/);
   return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('-');

@@ -81,5 +81,5 @@ export const groups: readonly Group[] = [
 
 /** Every operation, implemented or planned */
 export const operations: readonly Operation[] = groups.flatMap((group) => group.operations);
-/** Every configuration resource; all of them pass the contract tests of resources. */
+/** Every configuration resource; the contract tests of resources cover all of them. */
 export const resources: readonly RegisteredResource[] = groups.flatMap((group) => group.resources);

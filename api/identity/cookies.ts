@@ -1,4 +1,4 @@
-/** The cookies of a session, and the proof that a browser needs before they authorize a change. */
+/** Cookies of a session, and the check that a change with cookies comes from a page of this site. */
 import { ApiError } from '../errors.ts';
 
 export const tokenCookie = 'oiq_token';
@@ -37,8 +37,8 @@ export const formatSessionCookies = (
 };
 
 /**
- * Whether cookies require TLS. The public address decides; without one, everywhere except on loopback, which has no
- * TLS. A proxy may send its own name as the host, so the host is only a fallback.
+ * Whether cookies require TLS, according to the public URL. Without a public URL, they require it on every host except
+ * loopback, which has no TLS. The host is only a fallback, because a proxy may send its own name as the host.
  */
 export const isSecure = (publicUrl: string | undefined, host: string): boolean =>
   publicUrl === undefined ? !isLoopback(host) : new URL(publicUrl).protocol === 'https:';
@@ -49,7 +49,7 @@ export const formatExpiredCookies = (request: { readonly secure: boolean }): rea
   return formatSessionCookies(expiredCookie, expiredCookie, request);
 };
 
-/** Whether a host, in the spelling of a client, is this machine: it has no TLS and needs none. */
+/** Whether a host, as a client wrote it, is this machine, which has no TLS and needs none. */
 export const isLoopback = (host: string): boolean => {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name);
@@ -64,8 +64,8 @@ export interface PageHeaders {
 }
 
 /**
- * Rejects changes from a foreign page: a browser sends cookies with the requests of every page, so a change needs proof
- * that the page is ours.
+ * Throws if a change comes from a page of another site: browsers send cookies with the requests of every page, so the
+ * headers must show that the page belongs to this site.
  */
 export const requireOwnPage = ({ site, origin, host }: PageHeaders, publicUrl: string | undefined): void => {
   const isOwnPage = site === undefined ? isOwnOrigin(origin, host, publicUrl) : site === 'same-origin';

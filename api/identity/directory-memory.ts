@@ -66,7 +66,7 @@ export const loadDirectory = async (documents: Documents) => {
     ...loaded,
     /** Returns a collection by its definition; `undefined` if it is not in memory. */
     of: ({ name }: CollectionDefinition<object>) => byName.get(name) as WatchedDocuments<object> | undefined,
-    /** Staleness of the feed that is furthest behind */
+    /** Returns the delay of the change feed that is furthest behind. */
     staleMs(): number {
       let worst = 0;
       for (const [, each] of pairs) worst = Math.max(worst, each.staleMs());

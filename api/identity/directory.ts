@@ -62,7 +62,7 @@ export const loadMemoryDirectory = async (documents: Documents, clock: Clock): P
   const memory = await loadDirectory(documents);
   const requireFresh = (): void => {
     if (memory.staleMs() > maxStaleMs)
-      throw new UnavailableError('the configuration store cannot be reached, so rights cannot be checked', {
+      throw new UnavailableError('the configuration store cannot be reached, so permissions cannot be checked', {
         retryAfterSeconds: 2,
       });
   };

@@ -1,4 +1,4 @@
-/** Codes of authenticators (RFC 6238) and recovery codes. Their stored forms are useless without the secret key. */
+/** Codes of authenticators (RFC 6238) and recovery codes. The stored forms cannot be used without the secret key of the installation. */
 import { randomBytes } from 'node:crypto';
 import { verifySync } from 'otplib';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -6,7 +6,7 @@ import type { MultiFactor } from '../../schemas/resources/multi-factor.ts';
 
 const periodSeconds = 30;
 const recoveryCodeCount = 10;
-/** 80 bits. */
+/** Random bytes of a recovery code: 80 bits */
 const recoveryCodeBytes = 10;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
@@ -40,7 +40,7 @@ export interface AcceptedCode {
   readonly changes: Partial<MultiFactor>;
 }
 
-/** Checks a code at a time; one time step before and after is accepted too. Has no side effects. */
+/** Verifies a code. Codes of the previous and the next time step are accepted too. Has no side effects. */
 export const verifyCode = (
   enrolment: MultiFactor,
   code: string,

@@ -1,6 +1,6 @@
 /**
- * Estimates one password and exits. In a separate thread, since the dictionaries and a hard estimate take hundreds of
- * milliseconds.
+ * Estimates how hard one password is to guess, and exits. It runs in a separate thread, because loading the dictionaries
+ * and estimating a complex password take hundreds of milliseconds.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
@@ -8,7 +8,8 @@ import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
 const { password, knownWords } = workerData as { readonly password: string; readonly knownWords: readonly string[] };
 /**
- * The time of the estimate grows with the square of the length, and a longer prefix is not needed to be hard to guess.
+ * Number of characters that are estimated: the time grows with the square of the length, and a password whose first 64
+ * characters are hard to guess needs no further check.
  */
 const maxLength = 64;
 const estimate = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs, maxLength }).check(password, [...knownWords]);

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { fieldError } from '../errors.ts';
 
-/** An attacker with ten guesses a minute from each of a hundred addresses needs two years for this number. */
+/** Minimum number of guesses: an attacker with ten guesses per minute from each of 100 addresses needs about two years. */
 const minGuesses = 1e9;
 
-/** First guesses of an attacker who knows the address and this product */
+/** Returns words that an attacker would try first, who knows the address and this product. */
 const listKnownWords = (email: string): string[] => {
   const address = email.toLowerCase();
   const [local = '', domain = ''] = address.split('@');
@@ -18,7 +18,7 @@ const listKnownWords = (email: string): string[] => {
  * `WorkerPool`, because it ends after the estimate and releases the memory of the dictionaries.
  */
 const estimateGuesses = async (password: string, email: string): Promise<number> => {
-  const workerData = { password, known: listKnownWords(email) };
+  const workerData = { password, knownWords: listKnownWords(email) };
   const worker = new Worker(new URL('./password-guesses-worker.ts', import.meta.url), { workerData });
   try {
     const [guesses] = await once(worker, 'message');

@@ -14,7 +14,7 @@ export const NewPassword = z.string().min(12, 'must have at least 12 characters'
 /** Returns the PHC string of a password. */
 export const hashPassword = (password: string): Promise<string> => hash(password, parameters);
 
-/** Verifies and hashes passwords, a few at a time: each takes tens of milliseconds of a core and 46 MiB. */
+/** Verifies and hashes passwords, at most two at a time: each takes tens of milliseconds of a CPU core and 46 MiB. */
 export interface Passwords {
   /** Returns false for a wrong password, and after the same time if there is no hash. */
   verify(passwordHash: string | null | undefined, password: string): Promise<boolean>;
@@ -32,7 +32,7 @@ export interface PasswordAlgorithm {
   verify(passwordHash: string, password: string): Promise<boolean>;
 }
 
-/** Opens the service. `algorithm` is argon2id, except in tests that count computations. */
+/** Creates the password service. `algorithm` is argon2id, except in tests that count computations. */
 export const createPasswords = async (
   algorithm: PasswordAlgorithm = { hash: hashPassword, verify: (known, password) => verify(known, password) },
 ): Promise<Passwords> => {

@@ -7,7 +7,7 @@ import { deriveNextToken, parseSessionId, refreshHash } from './refresh-tokens.t
 import { unauthenticated } from './session.ts';
 import { computeSessionEnd } from './sessions.ts';
 
-/** How long the previous token still returns the same successor, for two tabs or a lost answer. */
+/** How long the previous token still returns the same successor, for two tabs or a lost response. */
 const graceMs = 30_000;
 /** When two instances refresh the same session concurrently, one of them retries. */
 const maxAttempts = 3;
@@ -20,8 +20,8 @@ export interface RefreshedSession {
 const invalidTokenError = (): ApiError => unauthenticated('the refresh token is invalid or has expired; sign in again');
 
 /**
- * Returns a session's next refresh token in exchange for the current one. An older token must have been copied: the
- * session ends, with all tokens that a thief derived from it, recorded as `session.revoke`.
+ * Exchanges a session's current refresh token for the next one. If an older token is used, it may have been stolen: the
+ * session ends, so that all tokens derived from it become invalid, and the end is recorded as `session.revoke`.
  */
 export const refreshSession = async (
   token: string,

@@ -1,7 +1,8 @@
 /**
- * The form of refresh tokens: `oiq_rt_<session id>.<secret>.<proof>`. The proof shows without a store read that we
- * issued the token, so a guess ends no session. A token's successor is derived from the token and the secret key. Two
- * tabs that refresh concurrently therefore get the same one, although only hashes are stored.
+ * Format of refresh tokens: `oiq_rt_<session id>.<secret>.<proof>`. The proof shows, without a read of the store, that
+ * this installation issued the token, so a guessed token cannot end a session. The successor of a token is derived from
+ * the token and the secret key. Two tabs that refresh concurrently therefore get the same successor, although only
+ * hashes are stored.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -19,15 +20,15 @@ const formatToken = (box: SecretBox, sessionId: string, secret: string): string 
 export const createFirstToken = (box: SecretBox, sessionId: string): string =>
   formatToken(box, sessionId, randomBytes(32).toString('base64url'));
 
-/** Returns the successor of a token that we issued; always the same. */
+/** Returns the successor of an issued token, which is always the same. */
 export const deriveNextToken = (box: SecretBox, sessionId: string, token: string): string =>
   formatToken(box, sessionId, box.derive(successorPurpose, token).toString('base64url'));
 
-/** Returns the session of a token that we issued, valid or expired; `undefined` for any other text. */
+/** Returns the session id of an issued token, valid or expired; `undefined` for any other text. */
 export const parseSessionId = (box: SecretBox, token: string): string | undefined => {
   const [, sessionId, secret, receivedProof] = tokenPattern.exec(token) ?? [];
   if (sessionId === undefined || secret === undefined || receivedProof === undefined) return undefined;
-  // Compared as text: several texts decode to the same bytes, and only one of them is the issued token.
+  // Compare the texts, not the decoded bytes: several texts decode to the same bytes, but only one is the issued token.
   const expectedProof = box.derive(proofPurpose, `oiq_rt_${sessionId}.${secret}`).toString('base64url');
   return timingSafeEqual(Buffer.from(expectedProof), Buffer.from(receivedProof)) ? sessionId : undefined;
 };

@@ -52,7 +52,7 @@ const isMultiFactorEnabled = async (userId: string, ports: CodePorts): Promise<b
   ((await findEnrolment(userId, ports))?.confirmedAt ?? null) !== null;
 
 const missingCodeError = (): ApiError =>
-  new ApiError('MFA_REQUIRED', 'give a code of the authenticator, or a recovery code, as "code"');
+  new ApiError('MFA_REQUIRED', 'enter a code of the authenticator, or a recovery code, as "code"');
 
 export const findEnrolment = (
   userId: string,
@@ -66,7 +66,7 @@ export const findEnrolment = (
  */
 const addressWindow = { limit: 5, windowMs: 60_000 };
 const accountWindow = { limit: 30, windowMs: 3_600_000 };
-/** How often another code of the user may be accepted concurrently */
+/** Maximum number of attempts to store an accepted code, if the user's other codes are accepted concurrently */
 const maxAttempts = 10;
 
 /**

@@ -20,10 +20,10 @@ export const unauthenticated = (message: string): ApiError =>
   new ApiError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': 'Bearer realm="oiq"' } });
 
 /**
- * Returns the caller of a request. If `Authorization` is present, it alone decides, with a session token or an API
- * token; otherwise the cookie does. With a cookie, writes and WebSockets must come from our own pages, because no
- * browser hides WebSocket answers from other pages. A license key is not a session. `beforeLookup` may reject the store
- * lookup of a token that is not in memory, because it may be invented.
+ * Returns the caller of a request. An `Authorization` header, with a session token or an API token, takes precedence
+ * over the cookie. With a cookie, writes and WebSockets must come from pages of this site: browsers do not prevent other
+ * pages from reading the messages of a WebSocket. License keys are rejected. `beforeLookup` may throw before a token
+ * that is not in memory is looked up in the store, because the token may be invented.
  */
 export const authenticate = async (
   request: Pick<IncomingMessage, 'headers' | 'method'>,
@@ -77,7 +77,7 @@ const findServiceAccount = async (
 
 /**
  * Converts a request with an API token as the password of `Authorization: Basic`, with any user name, to a bearer
- * request. No session tokens: a browser resends these credentials with every request.
+ * request. Session tokens are not accepted this way, because browsers resend Basic credentials with every request.
  */
 export const convertBasicToBearer = ({
   headers,

@@ -105,7 +105,8 @@ export const issueTokens = async (
   const refresh = { value: refreshToken, until: new Date(session.expiresAt) };
   for (const cookie of formatSessionCookies({ value: token, until: expiresAt }, refresh, request))
     request.reply('Set-Cookie', cookie);
-  // Scripts of a page never see the refresh token: a browser identifies the requesting page, a program does not.
+  // Do not return the refresh token to browsers, so that scripts cannot read it. Unlike programs, browsers send headers
+  // about the requesting page.
   const isBrowser = request.header('sec-fetch-site') !== '' || request.header('origin') !== '';
   return { token, expiresAt: expiresAt.toISOString(), ...(isBrowser ? {} : { refreshToken }) };
 };

@@ -15,8 +15,8 @@ const pairWindows = [
 ] as const;
 
 /**
- * Attempts on any account from one address, including successful ones: a tenth of its request limit, with a larger
- * burst, because people sign in in the morning.
+ * Limit of attempts on all accounts from one address, including successful ones: a tenth of its request limit, with a
+ * larger burst, because many people sign in at the same time in the morning.
  */
 const createAddressLimit = (requestsPerSecond: number): Bucket => ({
   rate: requestsPerSecond / 10,

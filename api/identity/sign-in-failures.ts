@@ -7,10 +7,10 @@ import type { User } from '../../schemas/resources/user.ts';
 import type { Transact } from '../changes.ts';
 import { createToken, invalidateTokens } from './accounts/one-time-tokens.ts';
 
-/** Limit per address and hour: enough to reveal an attack, too few to flood the chain. */
+/** Maximum number of records per address and hour: enough to reveal an attack, too few to flood the audit chain. */
 const recordLimit = { limit: 20, windowMs: 3_600_000 };
 
-/** The record is written this long after the answer, at random, so that the time of other requests reveals nothing. */
+/** The record is written after a random delay, so that the response times of other requests do not reveal the write. */
 const delayMs = { min: 1_000, max: 6_000 };
 
 /** A refused sign-in, with the known facts about the user. */
@@ -23,8 +23,8 @@ export interface RefusedSignIn {
 }
 
 /**
- * Records refused sign-ins as `session.refuse` of the organization, seconds after the answer. An unknown address causes
- * an equal write, so neither reveals whether the user exists.
+ * Records refused sign-ins as `session.refuse` of the organization, seconds after the response. An unknown address
+ * causes a write of the same cost, so that the time does not reveal whether the user exists.
  */
 export interface SignInFailures {
   /** Returns immediately. */
@@ -54,7 +54,7 @@ export const createSignInFailures = ({
       return change(async ({ record }) =>
         record({ action: 'session.refuse', id: user.id, name: user.email, tenantId }),
       );
-    // A link for no user, which replaces the previous one.
+    // Write a token without a user, which replaces the previous one: the same cost as a record.
     await documents.transaction(async (scope) => {
       await invalidateTokens(scope, { userId: '' });
       await createToken(scope, {

@@ -16,7 +16,7 @@ export interface Claims {
 /** Session tokens: JWTs signed with EdDSA by rotating keys that all instances share. */
 export interface Tokens {
   issue(claims: Omit<Claims, 'expiresAtMs'>): Promise<{ token: string; expiresAt: Date }>;
-  /** Returns the claims of a valid token that we issued, otherwise `undefined`. */
+  /** Returns the claims of a valid token of this installation, otherwise `undefined`. */
   verify(token: string): Promise<Claims | undefined>;
   /** Returns the public keys for external verification. */
   publicKeys(): readonly JWK[];
@@ -77,7 +77,7 @@ export const createTokens = async (documents: Documents, box: SecretBox, clock: 
     return pairs.get(document.id) as SigningKeyPair;
   };
 
-  /** The newest key that all instances have loaded and that our secret key can decrypt. */
+  /** Returns the newest key that all instances have loaded and that the secret key of this installation can decrypt. */
   const findSigningKey = async (): Promise<{ kid: string; key: Key }> => {
     const newestFirst = [...pairs.values()].sort((left, right) => right.createdAtMs - left.createdAtMs);
     const settled = newestFirst.filter(({ createdAtMs }) => createdAtMs + keyLoadMs <= clock.now());

@@ -9,7 +9,7 @@ import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { Limited, RequestLimits } from './request-limits.ts';
 
-/** Returns the caller, within the rate limits. */
+/** Authenticates a request and counts it against the rate limits; undefined for an operation without a session. */
 export const authenticateWithinLimits = async (
   request: IncomingMessage,
   operation: Limited & Pick<Operation, 'role' | 'basic'>,

@@ -1,4 +1,4 @@
-/** Writes answers to a response: JSON, streams, pages, redirects and errors. */
+/** Writes responses: JSON, streams, pages, redirects and errors. */
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
@@ -73,7 +73,7 @@ export const sendDashboard = async (
   sendPage(context, findSmallPage(context.path) ?? (await renderBuiltPage(restrictions)));
 };
 
-/** The error object, as JSON */
+/** Returns an error message with the path of the field, if the message is that of the first detail. */
 const prependPath = (message: string, details: ApiError['details']): string => {
   const [first] = details ?? [];
   return first === undefined || first.path === '' || first.message !== message ? message : `${first.path}: ${message}`;
@@ -96,7 +96,7 @@ export const logFailure = (
   if (error.code === 'UNAVAILABLE')
     log.warn(
       { ...fields, cause: cause instanceof Error ? cause.message : cause },
-      'a request could not be answered for now',
+      'a request could not be answered, because a service is temporarily unavailable',
     );
   else
     log.error(
@@ -115,7 +115,10 @@ export const sendError = (context: Context, error: ApiError, requestId: string, 
 };
 
 const rejectPlainRequest = ({ path }: Context): never => {
-  throw new ApiError('VALIDATION_FAILED', `${path} is a WebSocket: connect to it with one (/api/asyncapi.json)`);
+  throw new ApiError(
+    'VALIDATION_FAILED',
+    `${path} is a WebSocket: connect with a WebSocket client (/api/asyncapi.json)`,
+  );
 };
 
 /** Creates a value on first use and caches it, so that a start does not wait for rarely used values. */

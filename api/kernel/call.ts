@@ -14,7 +14,7 @@ export const createCall = (operations: readonly Operation[]): Call => {
   for (const operation of operations) router.add(operation.method, operation.path, operation);
   return async ({ method, path, headers = {}, body }, { caller, request, signal }, ports) => {
     const match = router.find(method, path);
-    if (match?.route === undefined) throw new ApiError('NOT_FOUND', `there is nothing at ${method} ${path}`);
+    if (match?.route === undefined) throw new ApiError('NOT_FOUND', `the operation ${method} ${path} does not exist`);
     const { route: operation, params } = match;
     requirePermission(caller, operation);
     const innerRequest = {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, fieldError } from '../errors.ts';
 
 const maxDepth = 64;
-/** Time limit for the whole body: 1 MiB needs 70 kB a second. */
+/** Time limit for the whole body; 1 MiB requires about 70 kB per second. */
 const bodyTimeoutMs = 15_000;
 
 /** Whether a request has a body. */
@@ -46,7 +46,7 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
   return value;
 };
 
-/** Reads the bytes of a body. Throws 413 above the cap, without reading on, and 400 if the body takes too long. */
+/** Reads the bytes of a body. Throws 413 if it exceeds `maxBytes`, without reading the rest, and 400 if it takes too long. */
 export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer> => {
   const tooLargeError = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${cap} bytes`, { headers: { Connection: 'close' } });
@@ -104,7 +104,7 @@ const findTooDeepPosition = (bytes: Uint8Array): number | undefined => {
   return undefined;
 };
 
-/** The names and indexes on the path to a byte. */
+/** Computes the path to a byte: the names and indexes of the values that contain it. */
 const computePath = (bytes: Uint8Array, end: number): string => {
   const path: (string | number)[] = [];
   let text = bytes.subarray(0, 0);
@@ -118,7 +118,7 @@ const computePath = (bytes: Uint8Array, end: number): string => {
   return path.join('.').slice(0, maxPathLength);
 };
 
-/** Advances by one byte; `text` is the last string before it. */
+/** Updates the path for one byte outside of strings; `text` is the last string before it. */
 const advancePath = (path: (string | number)[], byte: number | undefined, text: Uint8Array): void => {
   const last = path.at(-1);
   if (byte === openBrace) path.push('');
@@ -149,7 +149,7 @@ const validateValues = (root: unknown, maxElements: number): void => {
   }
 };
 
-/** RFC 8785 has no form for a lone surrogate, so no audit record could contain it. */
+/** Rejects a lone surrogate: RFC 8785 cannot represent it, so an audit record could not contain it. */
 const requireWellFormed = (text: string): void => {
   if (!text.isWellFormed()) throw fieldError('', 'a string in the body has a lone surrogate');
 };

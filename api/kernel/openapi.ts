@@ -256,7 +256,8 @@ export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Json =>
     io,
     unrepresentable: 'any',
     target: 'draft-2020-12',
-    // Validators disagree on valid e-mail addresses, and answers contain previously accepted addresses.
+    // Omit the e-mail format: validators disagree on valid addresses, and responses may contain addresses that earlier
+    // versions accepted.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format === 'email') delete jsonSchema.format;
       // Few client generators derive the items of a tuple by themselves.

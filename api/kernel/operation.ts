@@ -168,7 +168,7 @@ export interface Operation extends DeclaredOperation {
   readonly scope: ScopeName | undefined;
 }
 
-/** For operations without declared query parameters. */
+/** Schema for operations without declared query parameters. */
 const noParameters = z.strictObject({});
 
 /** Maximum names in an error message */
@@ -192,7 +192,7 @@ export const defineOperation = <
   const contentTypes = [contentType].flat();
   const serverOwned = [...commonServerFields, ...(definition.serverOwned ?? [])];
   const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
-  // Written objects name their references themselves (`resources/`).
+  // Only reads check the requested project here: writes check the references of the written object (`resources/`).
   const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
   return {
     people: false,
@@ -252,13 +252,13 @@ const toFieldErrors = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
   }));
 };
 
-/** The given value where a number was expected: invalid text parses as NaN. */
+/** Returns the received value as text, where a number was expected: zod reports invalid text as NaN. */
 const formatReceivedValue = (value: unknown, path: readonly string[]): string => {
   const given = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], value);
   return JSON.stringify(given)?.slice(0, 100) ?? 'NaN';
 };
 
-/** The known names, with a hint how to query a record's own fields. */
+/** Lists the known names, with a hint how to search fields of records. */
 const describeKnownNames = (schema: z.ZodType, key: string, given: string): string => {
   const names = Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
   if (names.length === 0) return '';

@@ -10,7 +10,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { Ports } from './ports.ts';
 import { createResultCache, listCache } from './result-cache.ts';
 
-/** One tenant's rows, its plan, and the time. */
+/** Returns the context of a caller's queries: the rows and the plan of its tenant, and the current time. */
 export const createReading = (
   caller: Caller,
   { columns, clock, promql }: Pick<Ports, 'columns' | 'clock'> & Partial<Pick<Ports, 'promql'>>,
@@ -49,6 +49,6 @@ export const readValidities = async (queries: readonly Query[], caller: Caller, 
     return await checkValidity(queries, createReading(caller, ports));
   } catch (error) {
     ports.log.warn({ error: String(error) }, 'whether queries are valid cannot be read');
-    return queries.map(() => ({ isValid: null, problems: [], reason: 'the landed data cannot be read now' }));
+    return queries.map(() => ({ isValid: null, problems: [], reason: 'the stored data cannot be read now' }));
   }
 };

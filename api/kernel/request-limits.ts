@@ -6,7 +6,7 @@ import type { Caller } from '../callers/caller.ts';
 import { rateLimited } from '../errors.ts';
 import type { Operation } from './operation.ts';
 
-/** Seconds of its rate that a caller may use at once: an opening page sends many requests. */
+/** Burst, in seconds of the caller's rate: a page sends many requests when it is opened. */
 const burstSeconds = 5;
 /** How long tokens are leased locally, so that a busy caller does not access the shared counters for every request. */
 const leaseMs = 100;
@@ -32,8 +32,8 @@ export interface RequestLimits {
   /** Counts a request without valid credentials. */
   refused(address: string): Promise<void> | undefined;
   /**
-   * Throws while the refused requests of an address exceed their limit. Counts nothing. Call it before a lookup in the
-   * store.
+   * Throws while an address exceeds its limit of requests without valid credentials. It does not count the request. Call
+   * it before a lookup in the store.
    */
   beforeLookup(address: string): void;
 }

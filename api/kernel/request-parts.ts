@@ -24,7 +24,7 @@ export const readBody = async (
   return readJson(request, operation.maxBodyBytes, operation.maxElements);
 };
 
-/** Query parameters by name. A repeated name has an array. */
+/** Parses query parameters by name. A repeated parameter has an array of values. */
 export const parseQueryText = (text: string): Record<string, unknown> => {
   // Without a prototype, `__proto__` is a normal name, and is rejected as unknown.
   const query: Record<string, unknown> = Object.create(null);

@@ -34,10 +34,10 @@ export interface ResultCache {
   ): Promise<CachedAnswer>;
 }
 
-/** For telemetry lists: long enough for a dashboard of many panels, too short for users to notice. */
+/** Caching of telemetry lists: long enough for a dashboard with many panels, too short for users to notice. */
 export const listCache = { ttlMs: 2_000 };
 
-/** Longer answers cost more to cache than to recompute. */
+/** Longer results are not cached, because caching them costs more than recomputing them. */
 const maxCharacters = 1024 * 1024;
 
 export const createResultCache = (counters: Counters, clock: Clock): ResultCache => {

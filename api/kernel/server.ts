@@ -46,18 +46,18 @@ export interface ApiServer {
 /** The status in the metrics of a request whose client disconnected, as in nginx */
 const clientClosedStatus = '499';
 
-/** Paths of the API and of other handlers; all others belong to the dashboard. */
+/** First path segments of the API and of other handlers; all other paths belong to the dashboard. */
 const reservedSegments = new Set(['api', 'auth', 'otlp', 'ws', 'healthz', 'readyz', 'metrics']);
 
-/** The error of an unknown path, in the format of its part of the API. */
+/** Returns the error of an unknown path, in the format of the part of the API to which the path belongs. */
 const unknownPathError = (path: string, groups: ApiServerOptions['groups']): ApiError => {
-  const error = new ApiError('NOT_FOUND', `there is nothing at ${path}`);
+  const error = new ApiError('NOT_FOUND', `the path ${path} does not exist`);
   const rest = path.replace(/^\/api\/tenants\/[^/]+\//, '/api/');
   const own = groups.find(({ elsewhere }) => elsewhere !== undefined && rest.startsWith(elsewhere.under))?.elsewhere;
   return own === undefined ? error : new FailedOperation(own.failure, error);
 };
 
-/** Creates the management API as a request listener. Every operation takes the same steps, in `answerOperation`. */
+/** Creates the management API as a request listener. `answerOperation` processes the requests of all operations. */
 export const createApiServer = (options: ApiServerOptions): ApiServer => {
   const { ports, metrics = silentMetrics, streams = [] } = options;
   const router = createOperationRouter(options.operations);
@@ -101,7 +101,7 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     const body = await readBody(context.req, operation, caller);
     if (caller !== undefined) requireSameTenant(caller.tenantId, getBodyTenant(body));
     const change = createTransact(ports, { caller, actions: operation.audit, request });
-    // Operations without a session declare it, and their handlers do not read the caller.
+    // The caller is undefined only for operations without a session, whose handlers do not read it.
     const input = { caller: caller as Caller, params, ...splitParts(operation, query, body), request, change };
     const run = (): Promise<unknown> =>
       runWithinBudget({ response: context.res, operation, ports }, (signal, bounded) =>

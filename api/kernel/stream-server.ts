@@ -21,14 +21,14 @@ import { parseQueryText, readSourceAddress } from './request-parts.ts';
 import type { CloseCode, Stream } from './stream.ts';
 import { requireSameTenant } from './tenant-rule.ts';
 
-/** Permissions that end close the connection within this time plus the delay of the change feed. */
+/** Interval of permission checks: a connection closes within this time, plus the delay of the change feed, after its permission ended. */
 const rightsEveryMs = 500;
 const pingEveryMs = 15_000;
 /** A client that neither answers nor reads for this long counts as disconnected. */
 const maxSilenceMs = 45_000;
 /** Time for clients to answer a close */
 const closingMs = 1_000;
-/** Clients send no messages. */
+/** Maximum size of a message from a client; clients are not expected to send any. */
 const maxPayload = 1024;
 const maxReasonLength = 120;
 
@@ -78,7 +78,7 @@ const resolveOperations = ({ rights }: Stream, operations: readonly Operation[])
     }),
   );
 
-/** Written manually: an upgrade has no response object. */
+/** Writes an error response to the socket, because an upgrade request has no response object. */
 const writeError = (socket: Duplex, error: ApiError, requestId: string): void => {
   const body = toErrorBody(error, requestId);
   const headers = {
@@ -161,7 +161,7 @@ export class Streams implements StreamServer {
     for (const { socket } of this.#open) socket?.terminate();
   }
 
-  /** The same steps as for the request of an operation, and the handshake. */
+  /** Authenticates and authorizes a request like that of an operation, opens the stream, and completes the handshake. */
   async #admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { ports, limits } = this.#options;
     const served = this.#served.get(requestPath(request));
@@ -172,7 +172,7 @@ export class Streams implements StreamServer {
     const { stream, reads } = served;
     const query = parseQueryText((request.url ?? '').split('?').slice(1).join('?'));
     const read = reads.get(String(query[stream.rights.parameter])) ?? reads.values().next().value;
-    if (read === undefined) throw new Error(`${stream.path} takes nobody's rights`);
+    if (read === undefined) throw new Error(`${stream.path} declares no operation that determines its permissions`);
     const address = readSourceAddress(request, this.#addressOf);
     const limited = { operationId: stream.operationId, role: read.role };
     const caller = (await authenticateWithinLimits(request, limited, address, { ports, limits })) as Caller;
@@ -219,7 +219,7 @@ export class Streams implements StreamServer {
     const endStream = (): void => {
       if (this.#open.delete(open)) open.opened.end();
     };
-    // Also if the handshake fails, or the client has disconnected.
+    // Ends the stream also if the handshake fails, or if the client has already disconnected.
     socket.once('close', endStream);
     if (socket.destroyed) endStream();
     this.#sockets.handleUpgrade(request, socket, head, (made) => {

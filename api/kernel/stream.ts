@@ -43,7 +43,7 @@ export const closeCodes = {
   1001: 'The instance is stopping: connect again',
   1003: 'The client sent a message; none is expected',
   1009: 'The client sent a message that is too large',
-  1013: 'Rights cannot be checked now: connect again later',
+  1013: 'Permissions cannot be checked now: connect again later',
   4401: 'The session or API token has expired',
   4403: 'The role, the plan or the scopes of the caller do not allow it any more',
 } as const;

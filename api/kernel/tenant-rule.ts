@@ -13,7 +13,7 @@ export const requireSameTenant = (tenantId: string, requestedTenant: unknown): v
   throw new ApiError('TENANT_MISMATCH', 'the request names a different organization than the session’s');
 };
 
-/** The `tenantId` at the top level of a JSON body */
+/** Returns the `tenantId` at the top level of a JSON body. */
 export const getBodyTenant = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && !Array.isArray(body) && Object.hasOwn(body, 'tenantId')
     ? (body as { tenantId: unknown }).tenantId

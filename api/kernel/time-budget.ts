@@ -60,7 +60,7 @@ const limitPorts = (ports: Ports, signal: AbortSignal): Ports => ({
 });
 
 const rejectGlobalAccess = (): never => {
-  throw new Error('a request reaches one organization’s documents and rows, through `of`');
+  throw new Error('a request can only use the documents and rows of one organization, through `forTenant`');
 };
 
 const limitColumns = (columns: Columns, signal: AbortSignal): Columns => ({

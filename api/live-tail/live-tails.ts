@@ -1,4 +1,4 @@
-/** Sends the pending records of listeners to their connections, in rounds. */
+/** Sends the pending records of each live tail to its connection, in rounds. */
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type ListenRequest, type OpenListener, openLiveTail } from '../../queries/live-tail/live-tail.ts';
 import { encodeToken } from '../../queries/live-tail/positions.ts';
@@ -49,7 +49,7 @@ export const createLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTa
     const { signal } = request.filter;
     const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(maxBytes);
     const state = JSON.stringify({ dropped, skipped, gap, live, position: encodeToken(signal, positions) }).slice(1);
-    // Records are already JSON, which listeners share.
+    // The records are already JSON, serialized once for all listeners.
     connection.send(
       records.length === 0
         ? `{"type":"heartbeat",${state}`
@@ -79,7 +79,7 @@ export const createLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTa
     }
   };
 
-  /** Rounds continue while there is a listener. */
+  /** Runs rounds as long as there is a connection. */
   const runRounds = async (): Promise<void> => {
     if (isRunning) return;
     isRunning = true;

@@ -10,7 +10,7 @@ import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../sch
 import { openMail } from './queue.ts';
 
 const minuteMs = 60_000;
-/** Waits between attempts; after the last one the message fails. Slightly more than a day in total. */
+/** Waits between attempts, slightly more than a day in total. If the attempt after the last wait fails, the message fails. */
 const defaultWaitsMs = [
   10_000,
   minuteMs,
@@ -89,7 +89,7 @@ export const startMailDelivery = async (ports: {
       dueById.delete(id);
       return;
     }
-    // Until the feed reports more.
+    // Retry after the lease, unless the feed reports a change before.
     dueById.set(id, clock.now() + leaseMs);
     if (dueMs(entry) > clock.now()) return void dueById.set(id, dueMs(entry));
     if (entry.failedAt !== null) return void (await stored.delete(id));
@@ -102,7 +102,7 @@ export const startMailDelivery = async (ports: {
       if (signal.aborted) return;
       if (dueAtMs > clock.now()) continue;
       await processEntry(id).catch((error: unknown) => {
-        // Another instance was faster and has claimed it.
+        // Another instance has claimed the message.
         if (error instanceof ConflictError) return;
         log.warn({ error, mail: id }, 'the queue of mail could not be read or written; retrying');
         dueById.set(id, clock.now() + (waitsMs[0] ?? minuteMs));

@@ -9,7 +9,7 @@ import { type Project, type ProjectEvent, projects } from '../../schemas/resourc
 import type { Settings } from '../../schemas/settings.ts';
 import type { MailQueue } from './queue.ts';
 
-/** Rate limit of mails of one kind about one project: further events in a storm are visible in the lists only. */
+/** Rate limit of mails of one kind per project. Events beyond it, during an alert storm, are only visible in the lists. */
 const projectMailLimit = { rate: 1 / 30, burst: 20 };
 
 const severityRank = (severity: string): number =>
@@ -64,7 +64,7 @@ export const forEachSubscribedTenant = async (
   }
 };
 
-/** Addresses of the subscribed projects, without duplicates. Projects in a storm are omitted until it is over. */
+/** Returns the addresses of the subscribed projects, without duplicates. Projects above their rate limit are omitted. */
 export const collectReceivers = async (
   counters: Counters,
   tenantId: string,

@@ -17,5 +17,5 @@ onSubmit(form, async () => {
 });
 `;
 
-/** Page `/acknowledge#token=…`: opening it changes nothing, because mail scanners follow links. */
+/** Page `/acknowledge#token=…`. Opening it does not acknowledge the incident yet, because mail scanners follow links. */
 export const acknowledgePage = createSmallPage({ title: 'Acknowledge · OIQ', narrow: true, markup, script });

@@ -9,7 +9,7 @@ export interface Page {
 
 const toCspSource = (text: string): string => (text === '' ? "'none'" : `'sha256-${hash('sha256', text, 'base64')}'`);
 
-/** `markup` is trusted: it must not contain user input. */
+/** Creates a page. `markup` is not escaped, so it must not contain user input. */
 export const createPage = ({
   title,
   style,

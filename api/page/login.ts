@@ -40,7 +40,7 @@ onSubmit(form, async () => {
   find('second').hidden = find('second').disabled = false;
   find('code').focus();
 });
-// The second factor belongs to one person.
+// Another address may not need a second factor.
 find('email').addEventListener('input', () => {
   find('second').hidden = find('second').disabled = true;
   find('code').value = '';
@@ -51,10 +51,10 @@ onSubmit(sso, async () => {
   const who = find('who').value.trim();
   const query = new URLSearchParams({ [who.includes('@') ? 'email' : 'organization']: who, returnTo });
   const start = '/auth/sso/oidc/start?' + query;
-  // Requested with fetch first to show a refusal here.
+  // Requested with fetch first, so that an error can be shown here.
   const answer = await fetch(start, { redirect: 'manual', credentials: 'same-origin' }).catch(() => undefined);
   if (answer?.type === 'opaqueredirect') return location.assign(start);
-  complain(sso, await answer?.json().catch(() => undefined) ?? { message: 'no answer came from the server; try again' });
+  complain(sso, await answer?.json().catch(() => undefined) ?? { message: 'the server did not respond; try again' });
 });
 find('sso').addEventListener('toggle', () => {
   if (!find('sso').open) return;

@@ -19,7 +19,7 @@ export const smallPages: ReadonlyMap<string, Page> = new Map([
 export const findSmallPage = (path: string): Page | undefined =>
   smallPages.get(path.endsWith('/') ? path.slice(0, -1) : path);
 
-/** Answer to all other methods outside the API */
+/** Response to methods other than GET outside of the API */
 export const notFoundPage = createSmallPage({
   title: 'Not found · OIQ',
   markup:

@@ -1,6 +1,6 @@
 import { createSmallPage, problemElement, renderDoneMessage, renderField, renderMissingTokenText } from './shell.ts';
 
-const newLinkText = '<a href="/forgot-password">Ask for a new link</a>';
+const newLinkText = '<a href="/forgot-password">Request a new link</a>';
 
 const markup = `<h1>Choose a new password</h1>
 <section class="card">${renderMissingTokenText(`${newLinkText} if it does not work.`)}
@@ -27,5 +27,5 @@ onSubmit(form, async () => {
 });
 `;
 
-/** `/reset-password#token=…`. */
+/** Page `/reset-password#token=…`. */
 export const resetPasswordPage = createSmallPage({ title: 'New password · OIQ', narrow: true, markup, script });

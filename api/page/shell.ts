@@ -6,7 +6,7 @@ const style = readPart('shell.css');
 const sharedScript = readPart('shell.js');
 
 /**
- * Creates a small page. All of its content is trusted: it must not contain user input. Its script can use the functions
+ * Creates a small page. Its content is not escaped, so it must not contain user input. Its script can use the functions
  * of `shell.js`.
  */
 export const createSmallPage = ({

@@ -35,8 +35,8 @@ const findFirstGap = async (
 };
 
 /**
- * Starts, updates or ends the alert of a schedule. Publishes first, then stores; a repeated publication is the same
- * alert.
+ * Starts, updates or ends the alert of a schedule. It is published first and then stored, so that it cannot be lost: a
+ * repeated publication has the same id.
  */
 const updateAlert = async (
   ports: GapPorts,
@@ -94,7 +94,7 @@ export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<
     checkedKeys.add(toScheduleKey(schedule.tenantId, schedule.id));
     await checkSchedule(schedule, () => findFirstGap(documents, schedule, clock.now()));
   }
-  // Of deleted schedules, and of organizations that are disabled.
+  // End the alerts of deleted schedules, and of disabled organizations.
   for await (const { tenantId, id } of documents.findInAllTenants(onCallGaps))
     if (!checkedKeys.has(toScheduleKey(tenantId, id))) await checkSchedule({ tenantId, id }, async () => undefined);
 };

@@ -72,7 +72,7 @@ export interface OperatorChannel {
 /** Returns the configured channels. */
 export const createOperatorChannels = ({ mailer, clock, log, settings }: OperatorPorts): readonly OperatorChannel[] => {
   const { OPERATOR_WEBHOOK_URL: url, OPERATOR_MAIL: to, PUBLIC_URL: publicUrl = '' } = settings;
-  // The operator, who may reach any network, chose the address.
+  // Any network is allowed, because the address was chosen by the operator.
   const outbound = openOutbound({ allowedNetworks: ['0.0.0.0/0', '::/0'] });
   const configuredChannels = [
     ...(url === undefined ? [] : [{ type: 'webhook', url }]),

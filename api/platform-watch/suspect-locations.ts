@@ -1,6 +1,6 @@
 /**
- * Alerts organizations about locations of synthetic checks without a vote: they are silent, or fail checks that pass
- * elsewhere.
+ * Alerts organizations about locations of synthetic checks whose results do not count: they do not report, or they fail
+ * checks that pass at other locations.
  */
 
 import { iterateDocuments } from '../../runtime/documents-in.ts';
@@ -54,7 +54,10 @@ const findSuspects = async (
   return new Map([...suspects].map(([id, reason]) => [id, { name: names.get(id) ?? id, reason }]));
 };
 
-/** Starts or ends the alert of a location. Publishes first, then stores; a repeated publication is the same alert. */
+/**
+ * Starts or ends the alert of a location. It is published first and then stored, so that it cannot be lost: a repeated
+ * publication has the same id.
+ */
 const updateAlert = async (
   ports: SuspectPorts,
   tenantId: string,
@@ -121,7 +124,7 @@ export const detectSuspects = async (ports: SuspectPorts, signal: AbortSignal): 
 
 export const suspectLocationsJob = defineJob<SuspectPorts>({
   name: 'suspect-locations',
-  summary: 'Alert organizations about locations of synthetic checks without a vote',
+  summary: 'Alert organizations about locations of synthetic checks whose results do not count',
   everyMs: 30_000,
   scope: 'installation',
   run: detectSuspects,

@@ -14,8 +14,9 @@ interface Ports {
 }
 
 /**
- * Ends the alert of each failing channel that was disabled or deleted, and stores the end. Publishes first, then
- * stores; a repeated publication is the same end. A channel that is enabled again starts without failures.
+ * Ends the alert of each failing channel that was disabled or deleted. The end is published first and then stored, so
+ * that it cannot be lost: a repeated publication has the same id. A channel that is enabled again starts without
+ * failures.
  */
 export const endUnusedChannelAlerts = async ({ documents, clock, publish }: Ports): Promise<void> => {
   for await (const health of documents.findInAllTenants(channelHealths, { failingSince: { $ne: null } })) {

@@ -52,13 +52,14 @@ const groupsByKind = {
 const groupsKnownAfterMs = 3 * reportAfterMs;
 
 /**
- * Processes alternate; a process without a check for longer than this was suspended, and all processes may have been.
+ * If the last check of this process is longer ago than this, the process was suspended, or another process ran the
+ * checks: staleness is then measured from now on.
  */
 const maxGapMs = 600_000;
 
 type Alerts = ReadonlyMap<PlatformAlertKind, PlatformAlert>;
 
-/** Findings of an organization; a missing kind is unknown and stays unchanged. */
+/** Findings of an organization by kind. If a kind is missing, its state is unknown and its alert stays unchanged. */
 type Findings = ReadonlyMap<PlatformAlertKind, PlatformProblem | undefined>;
 
 /** Rules that are evaluated on a plan: without metrics, only alert rules. */
@@ -180,7 +181,10 @@ export class PlatformWatch {
     return items.length > 0;
   }
 
-  /** Publishes first, then stores: a repeated publication is the same alert, a missing one would be lost. */
+  /**
+   * Starts and ends the alerts of an organization. An alert is published first and then stored, so that it cannot be
+   * lost: a repeated publication has the same id.
+   */
   async #notifyTenant(tenantId: string, findings: Findings, firing: Alerts): Promise<void> {
     const { documents, clock } = this.#ports;
     const alerts = documents.forTenant(tenantId).collection(platformAlerts);
@@ -204,7 +208,7 @@ export class PlatformWatch {
     return publishTransition(this.#ports, transition);
   }
 
-  /** Problems for the operator; undefined until the groups have been known long enough to tell whether all is well. */
+  /** Returns the problems for the operator; undefined until the groups have been known long enough to detect problems. */
   #collectProblems(stale: ReadonlyMap<string, PlatformProblem>): ReadonlyMap<string, Problem> | undefined {
     const nowMs = this.#ports.clock.now();
     const groups = this.#ports.groupStatuses.groups();
@@ -228,7 +232,7 @@ export class PlatformWatch {
     for (const channel of this.#ports.operator) await this.#notifyChannel(channel, problems);
   }
 
-  /** Stores what each channel received: an unavailable channel is retried, without duplicates for the others. */
+  /** Notifies one channel. What it received is stored per channel, so that an unavailable channel is retried without duplicates for the others. */
   async #notifyChannel({ type, notify }: OperatorChannel, problems: ReadonlyMap<string, Problem>): Promise<void> {
     const { documents, clock } = this.#ports;
     const stored = documents.forTenant(platformTenant).collection(operatorProblems);
@@ -255,8 +259,8 @@ export class PlatformWatch {
 }
 
 /**
- * Only one process runs the check; another one takes over within half a minute. It does not run where rules are
- * evaluated.
+ * One process at a time runs the check; if it fails, another one takes over within half a minute. The check runs in
+ * processes with the role api, not in those that evaluate rules.
  */
 export const platformWatchJob = defineJob<PlatformWatch>({
   name: 'platform-watch',

@@ -55,7 +55,8 @@ export class WatchedRules {
         this.#byTenant.size === 0 ? new Map() : await readLastEvaluations(this.#ports.columns);
       this.#unreadableSinceMs = undefined;
     } catch {
-      // Readers that cannot rely on tables must be alerted too: `findUnreadable` reports a lasting failure.
+      // Do not throw: organizations must be alerted even if the tables cannot be read. `findUnreadable` reports a lasting
+      // failure.
       this.#unreadableSinceMs ??= this.#ports.clock.now();
     }
   }
@@ -82,7 +83,7 @@ export class WatchedRules {
     try {
       feeds.push(
         await documents.follow(alertRules, ({ tenantId, id, document }) => {
-          // A rule that this version cannot parse is evaluated nowhere.
+          // A rule that this version cannot parse is not evaluated, so it is watched with a default interval.
           const interval = (document && parseStoredRule(document)?.interval) ?? '1m';
           this.#store(tenantId, id, document && { kind: 'alert', ...pickTimes(document), interval });
         }),

@@ -1,4 +1,4 @@
-/** Imports of documents that become resources by name: in order, in parts, with a result for each. */
+/** Imports documents as resources, which are identified by name: in order, in batches, with a result for each. */
 import { z } from 'zod';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction, Transact } from '../changes.ts';
@@ -14,7 +14,7 @@ export const importOutcomeFields = {
   id: z.string().nullable().describe('null if it was rejected, or would be created'),
 };
 
-/** Written in one transaction, which has to end within seconds. */
+/** Maximum number of documents that one transaction writes, because it must end within seconds */
 const documentsPerBatch = 50;
 
 /** Imports all documents in order, in transactions of limited size, each of which may be without changes. */
@@ -39,7 +39,7 @@ export const importInBatches = async <Given, Outcome>(
 export interface ImportContext {
   readonly scope: AuditedTransaction;
   readonly caller: Caller;
-  /** Nothing is written then. */
+  /** Whether only the results are computed and nothing is written */
   readonly dryRun: boolean;
 }
 

@@ -11,7 +11,7 @@ export const findUnknownMember = async (documents: Own, userIds: Iterable<string
   return undefined;
 };
 
-/** Rejects an assignee who is not a user of the organization; none is allowed. */
+/** Throws if there is an assignee who is not a user of the organization. */
 export const requireMember = async (documents: Own, assigneeId: string | null | undefined): Promise<void> => {
   if (typeof assigneeId !== 'string') return;
   if ((await findUnknownMember(documents, [assigneeId])) !== undefined)

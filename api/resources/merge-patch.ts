@@ -58,7 +58,7 @@ const removeDefault = (schema: z.ZodType): z.ZodType =>
 const toPatchMember = (schema: z.ZodType): z.ZodType => {
   const inner = unwrapOptional(schema);
   if (inner instanceof z.ZodObject) return createPatchSchema(inner);
-  // A part of such a value cannot be validated: only the result is.
+  // A partial value of these types cannot be validated; only the merged result is.
   if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnion || inner instanceof z.ZodIntersection)
     return z.unknown();
   return inner;

@@ -8,8 +8,8 @@ export type Precondition = readonly number[] | 'any';
 export const formatEtag = ({ version }: Pick<StoredMetadata, 'version'>): string => `"${version}"`;
 
 /**
- * Parses `If-Match` of a request, if present. A weak tag counts too: compressing proxies weaken tags, and ours identify
- * a version of the content, not of its bytes.
+ * Parses `If-Match` of a request, if present. Weak tags are accepted too: compressing proxies weaken tags, and the tags
+ * of this API identify a version of the content, not of its bytes.
  */
 export const parsePrecondition = (request: Pick<RequestFacts, 'header'>): Precondition | undefined => {
   const header = request.header('if-match').trim();
@@ -38,7 +38,7 @@ export const requireVersion = (
   if (precondition === 'any' || precondition.includes(document.version)) return;
   throw new ApiError(
     'PRECONDITION_FAILED',
-    `the ${noun} was changed meanwhile and is at version ${document.version}: read it again and repeat the change`,
+    `the ${noun} was changed by another request and now has version ${document.version}: read it again and repeat the change`,
     { headers },
   );
 };

@@ -69,7 +69,7 @@ const defineRead = <Document extends object>(spec: ResourceSpec<Document>): Decl
     },
   });
 
-/** Schema of the body of a change, and its effect on the present fields. */
+/** Schema of the body of a change, and how it is applied to the current fields. */
 interface Change {
   body(fields: z.ZodObject, example: object): z.ZodObject;
   applyBody(fields: z.ZodObject, before: Record<string, unknown>, body: Record<string, unknown>): object;

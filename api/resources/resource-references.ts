@@ -6,7 +6,7 @@ import { isFields } from './merge-patch.ts';
 /** Maximum number of referencing objects in an error message */
 const maxNamedUsers = 10;
 
-/** Rejects with 409 the deletion of a referenced object, and names the objects that reference it. */
+/** Throws 409 if an object that is about to be deleted is referenced; the message lists the referencing objects. */
 export const requireUnused = async (
   documents: TenantDocuments,
   {
@@ -29,7 +29,7 @@ export const requireUnused = async (
   const hidden = more + users.length - Math.min(users.length, maxNamedUsers);
   throw new ApiError(
     'CONFLICT',
-    `the ${noun} is in use by ${listed}${hidden > 0 ? ` and ${hidden} more` : ''}: remove or change what uses it first`,
+    `the ${noun} is in use by ${listed}${hidden > 0 ? ` and ${hidden} more` : ''}: remove or change these first`,
   );
 };
 

@@ -8,11 +8,11 @@ import { isFields } from './merge-patch.ts';
 export interface SecretField {
   /** Dotted path, through objects only */
   readonly path: string;
-  /** Fields that determine where the secret is sent. After a change of one of them, the secret must be given again. */
+  /** Fields that determine where the secret is sent. If one of them changes, the secret must be entered again. */
   readonly destination: readonly string[];
 }
 
-/** Returned instead of a secret; when sent back, it means the stored secret. */
+/** Value that is returned instead of a secret. In a request, it means the stored secret. */
 export const secretMask = '********';
 
 /** Schema of a secret: the given schema, or the mask. */

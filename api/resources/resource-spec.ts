@@ -23,7 +23,7 @@ export interface ResourceContext {
 /** Parameters of a write besides the document */
 export type WriteParameters = Readonly<Record<string, unknown>>;
 
-/** Rules for who can see a document, in two forms that must agree. */
+/** Rules for who can see a document, as a filter and as a check. Both must agree. */
 export interface Visibility<Document> {
   /** The condition on documents that a caller can see. */
   where(caller: Caller): Filter;
@@ -86,7 +86,7 @@ export interface ResourceDefinition<
     documents: readonly (Document & StoredMetadata)[],
     context: ResourceContext,
   ): Promise<readonly z.input<View>[]> | readonly z.input<View>[];
-  /** Views contain more than the document: a read returns a full answer even if the version is unchanged. */
+  /** Whether views contain data beyond the document. A read then returns the view even if the version is unchanged. */
   readonly live?: boolean;
   readonly secrets?: readonly SecretField[];
   readonly list?: ListDefinition;

@@ -55,7 +55,7 @@ export interface ResourceWriter<Document extends object> {
   /** Throws `NOT_FOUND` if there is none. */
   find(id: string): Promise<Document & StoredMetadata>;
   create(document: Document & { readonly id?: string }, options?: WriteOptions): Promise<Document & StoredMetadata>;
-  /** `changed` is false when the document is unchanged: then nothing is written or recorded. */
+  /** If the result equals the stored document, `changed` is false, and nothing is written or recorded. */
   change(
     id: string,
     next: (before: Document & StoredMetadata) => Document | Promise<Document>,
@@ -135,7 +135,7 @@ export const createWriter = <Document extends object>(
   };
 };
 
-/** Runs a write; a uniqueness conflict names the field that causes it. */
+/** Runs a write. If it violates uniqueness, the error contains the field and its value. */
 const explainDuplicates = async <Result>(
   noun: string,
   document: object,

@@ -17,7 +17,7 @@ const frameStateFields = {
     .boolean()
     .describe('Whether records before this frame may be missing: they are no longer stored, or there were too many'),
   live: z.boolean().describe('false while records from before the connection are being sent'),
-  position: z.string().describe('Connect with resume=<position> to continue after this frame'),
+  position: z.string().describe('Position of this frame: connect with resume=<position> to continue after it'),
 };
 
 const createFrameSchema = <Item extends z.ZodType>(item: Item) =>
@@ -27,5 +27,5 @@ const createFrameSchema = <Item extends z.ZodType>(item: Item) =>
 export const LogsFrame = createFrameSchema(LogRecord);
 /** Spans, each in the form of `GET /api/traces/{id}` */
 export const SpansFrame = createFrameSchema(Span);
-/** Without records: the filter matched nothing for a while, or only the state changed. */
+/** A frame without records: no record matched for a while, or only the state changed. */
 export const HeartbeatFrame = z.strictObject({ type: z.literal('heartbeat'), ...frameStateFields });

@@ -84,8 +84,9 @@ export class DashboardsApi {
   }
 
   /**
-   * Returns why the API would reject it for reasons that only the API knows: a missing saved query, or an id of another
-   * person's private dashboard. Undefined if it would accept it, and if the token does not allow the check.
+   * Returns why the API would reject the dashboard for reasons that only the API knows: a missing saved query, or the
+   * id of another person's private dashboard. Returns undefined if the API would accept it, or if the token does not
+   * permit this check.
    */
   async checkImport(id: string, document: Fields): Promise<string | undefined> {
     const parameters = { dryRun: 'true', id, force: 'true' };

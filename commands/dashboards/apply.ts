@@ -2,7 +2,7 @@
 import { RefusedError } from '../api-request.ts';
 import type { Deployment, Step } from './plan.ts';
 
-/** Statuses that concern a single dashboard: the others may continue. */
+/** Response statuses that concern one dashboard only, so that the remaining steps can continue. */
 const dashboardStatuses: ReadonlySet<number> = new Set([400, 404, 409, 412, 413]);
 
 const executeStep = async (step: Step, { api, source, takesOver }: Deployment): Promise<void> => {
@@ -30,8 +30,9 @@ const applyStep = async (step: Step, deployment: Deployment): Promise<Step> => {
 };
 
 /**
- * Yields each step with its result when it is done. A step that the API rejects is `refused`, with the reason, and the
- * others continue. After it nothing is deleted, since a replacement may be missing. Rejects if the API is unavailable.
+ * Yields each step with its result. A step that the API rejects becomes `refused`, with the reason, and the remaining
+ * steps continue, but nothing is deleted after it, because a replacement may be missing. Rejects if the API is
+ * unavailable.
  */
 export async function* applySteps(steps: readonly Step[], deployment: Deployment): AsyncGenerator<Step> {
   let isComplete = true;

@@ -48,7 +48,7 @@ const listFiles = async (folder: string): Promise<string[]> => {
   return paths.sort();
 };
 
-/** A broken link is reported when it is read. */
+/** Broken links count as files, so that reading them reports the problem. */
 const leadsToFile = async (link: string): Promise<boolean> => {
   const found = await stat(link).catch(ignoreMissing);
   return found?.isFile() ?? true;

@@ -34,7 +34,9 @@ export class Outbox {
     return this.#count;
   }
 
-  /** Drains it into the body of an export request: `group` and `scope` are the signal's field names. */
+  /**
+   * Removes all records and returns the body of an export request. The parameters are the field names of the signal.
+   */
   drain(group: string, scope: string, list: string): string {
     const groups = [...this.#byResource].map(([resource, records]) => ({
       resource: { attributes: keyValues(resource) },

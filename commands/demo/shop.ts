@@ -159,7 +159,7 @@ export interface Outboxes {
   readonly metrics: Outbox;
 }
 
-/** The shop between two sends of its metrics. */
+/** Simulates the shop and collects the telemetry of its services. */
 export class Shop {
   readonly #out: Outboxes;
   readonly #startMs = Date.now();

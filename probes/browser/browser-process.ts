@@ -9,7 +9,7 @@ import { removeAbandoned, removeDirectory, runDirectoryPath } from './run-direct
 
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';
-/** Memory limit of the browser. A page of a shop needs a quarter. */
+/** Memory limit of the browser. The page of a typical shop needs a quarter of it. */
 export const maxMemoryBytes = 1024 * 1024 * 1024;
 const checkIntervalMs = 1000;
 /** Timeout for a picture */
@@ -23,7 +23,7 @@ const exitTimeoutMs = 3000;
 const browserEnvironment = (directory: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     ['PATH', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {
-      // biome-ignore lint/style/noProcessEnv: where programs and libraries lie is the machine's, and no setting
+      // biome-ignore lint/style/noProcessEnv: the machine determines where programs and libraries are; it is not a setting
       const value = process.env[name];
       return value === undefined ? [] : [[name, value]];
     }),

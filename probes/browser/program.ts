@@ -20,7 +20,7 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-// biome-ignore lint/style/noProcessEnv: where programs lie is the machine's, and no setting
+// biome-ignore lint/style/noProcessEnv: the machine determines where programs are; it is not a setting
 const folders = (process.env['PATH'] ?? '').split(delimiter);
 
 /** Returns the configured program, otherwise the first one in the path; undefined if there is none. */

@@ -24,7 +24,10 @@ const socketName = 'alive';
 /** Returns a path for a new directory. */
 export const runDirectoryPath = (): string => join(tmpdir(), `${namePrefix}${randomBytes(6).toString('hex')}`);
 
-/** Creates a directory for the lifetime of this process. It gets its name when this process answers in it. */
+/**
+ * Creates a directory for the lifetime of this process. The directory gets its final name once this process listens on
+ * its socket.
+ */
 export const makeDirectory = async (path: string): Promise<void> => {
   const temporaryPath = path.replace(namePrefix, newNamePrefix);
   mkdirSync(temporaryPath, { mode: 0o700 });

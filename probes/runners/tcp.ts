@@ -46,7 +46,7 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
           const isPassed = judgeAssertions(bodyAssertions, seen()).outcome === 'passed';
           if (received.length >= maxBytes || (bodyAssertions.length > 0 && isPassed)) resolve(seen());
         });
-        // A missing answer is checked by the assertions, too.
+        // The assertions also judge a connection that ended without an answer.
         socket.once('end', () => resolve(seen()));
       });
     }

@@ -94,7 +94,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
           if (messageAssertions.length > 0 && judgeAssertions(messageAssertions, latest).outcome === 'passed')
             resolve(seen());
         });
-        // A missing answer is checked by the assertions, too. A connection that never opened has its own error.
+        // The assertions also judge a connection without a message. A connection that never opened has its own error.
         socket.once('close', () =>
           signal.aborted ? reject(new Error('the time limit was exceeded')) : resolve(seen()),
         );

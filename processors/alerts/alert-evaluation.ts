@@ -34,7 +34,7 @@ const parseRule = (document: StoredAlertRule & StoredMetadata): AlertRule => {
   return rule;
 };
 
-/** Spacing of due times within an organization. Rules with the same due time are queried in one batch. */
+/** Spacing of due times within an organization: rules with the same due time are queried in one batch. */
 export const batchMs = 5000;
 /**
  * Time slices of SLOs end on the minute and are measured shortly afterwards (`../slos/slo-measurement.ts`). Their rules

@@ -4,7 +4,7 @@ import type { Episode } from '../../subjects/anomalies/episodes.ts';
 import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
-/** A series of a detector. */
+/** A series that a detector watches. */
 export interface WatchedSeries {
   readonly name: string;
   readonly unit: string;
@@ -21,7 +21,7 @@ export interface WatchedSeries {
   known: Uint8Array;
 }
 
-/** A detector. */
+/** A detector and the series that it watches. */
 export interface WatchedDetector {
   question: string;
   watchedFromMs: number | null;

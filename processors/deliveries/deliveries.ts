@@ -30,7 +30,7 @@ import { recordOutcome } from './health.ts';
 import { addCountedPages, decidePageOutcome, personChannel } from './pages.ts';
 import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 
-/** Name of the deliveries among the processors. */
+/** Name of this component among the processors */
 export const deliveriesName = 'notification-deliveries';
 
 export interface DeliveriesOptions {
@@ -56,7 +56,7 @@ export interface DeliveriesOptions {
 }
 
 export interface RunningDeliveries {
-  /** Lets running attempts end, and starts no more. */
+  /** Starts no more attempts, and resolves when running attempts have ended. */
   stop(): Promise<void>;
   /** Rejects when delivery cannot continue. */
   readonly done: Promise<void>;

@@ -10,7 +10,7 @@ const maxPackBytes = 256 * 1024;
 const text = new TextEncoder();
 /** Bytes of the topic's message limit reserved for key and headers. */
 const headerBytes = 4 * 1024;
-/** Maximum number of packs of one batch. Ticks are counted above it in the part of a position. */
+/** Maximum number of messages of one batch or tick. Ticks are encoded above it in the last part of a position. */
 const partsPerTick = 2 ** 20;
 
 interface Pack {

@@ -49,7 +49,7 @@ const maxLateMs = 110_000;
 
 type Partition = Pick<AssignedPartition, 'topic' | 'partition'>;
 
-/** Returns when the schedule first ran anywhere. Older items are not due before that. */
+/** Returns when the schedule first ran on any member. Items that already existed are not due before that time. */
 const loadFirstRunTime = async (name: string, { states, clock }: ScheduleRuntime): Promise<number> => {
   const key = `schedules/${name}/since`;
   for (;;) {

@@ -100,7 +100,7 @@ export class Slot {
 
   /** Starts due work; returns the next due time. */
   runDue(nowMs: number): number {
-    // The clock was set back.
+    // The clock was set back, so the stored times no longer apply.
     if (nowMs < this.#checkedAtMs) {
       this.#nextDueMs = Number.NEGATIVE_INFINITY;
       this.#missedRuns.clear();

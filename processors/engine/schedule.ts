@@ -32,8 +32,8 @@ export interface Run<State, E extends Emits> {
   /** Due time of the run; the clock may be later. */
   readonly dueMs: number;
   /**
-   * Whether the run is retried soon if it rejects with an `UnavailableError`: its due time is made up, and the next one
-   * is still ahead.
+   * Whether the run is retried soon if it rejects with an `UnavailableError`: true if the due time was missed and is
+   * made up, and the next due time has not come yet.
    */
   readonly mayWait: boolean;
   /** Result of the previous run. The copy is created on first access; read it late if it is large. */
@@ -79,12 +79,12 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    * interval.
    */
   readonly within?: { readonly fromMs: number; readonly toMs: number };
-  /** Replaces both if they differ between items. */
+  /** Replaces `batchMs` and `within` if they differ between items. */
   momentsOf?(item: Item & StoredMetadata): DueTiming;
   /**
-   * Handling of due times that did not run, because no member was running or the work took longer: `skip` runs only the
-   * latest, `makeUp` the last N in order. While a store is unavailable, made-up runs wait for it until the next due
-   * time. A new item is due after its last change, and after the schedule first ran.
+   * Handling of due times at which the item did not run, because no member was running or the work took longer: `skip`
+   * runs only the latest, `catchUp` the last N in order. While a store is unavailable, runs that catch up wait for it
+   * until the next due time. A new item is due after its last change, and after the schedule first ran.
    */
   readonly missed: 'skip' | { readonly catchUp: number };
   readonly state: ItemState<State>;

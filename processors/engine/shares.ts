@@ -2,7 +2,10 @@
 
 /** Window over which a share is measured. */
 const windowMs = 60_000;
-/** If a thread is idle for more than a fifth of the time, no tenant waits for another. */
+/**
+ * Above this share, the thread counts as busy. If it is idle for more than a fifth of the time, no tenant waits for
+ * another.
+ */
 const busyShare = 0.8;
 
 export class ThreadShares {

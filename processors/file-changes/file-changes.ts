@@ -50,7 +50,7 @@ const handleLine = (line: AuditRecord, record: LogRecord, context: FilesContext)
   const host = line.host || readHost(record);
   const key = JSON.stringify([projectId, host, line.serial]);
   const known = context.state.get(key);
-  // Records that only end an event do not start one.
+  // PROCTITLE and EOE records only complete an event; they do not start one.
   if (known === undefined && (line.type === 'PROCTITLE' || line.type === 'EOE')) return;
   const event = addRecord(
     known ?? { timeMs: line.timeMs, projectId, service, host, cwd: '', call: null, paths: [], isOver: false },

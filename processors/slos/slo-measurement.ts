@@ -1,4 +1,7 @@
-/** Measures SLOs: each minute the slices that ended, every ten minutes late records, and initially the time before. */
+/**
+ * Measures SLOs: each minute the slices that have ended, every ten minutes the slices with late records, and once the
+ * time before the SLO was created.
+ */
 import { z } from 'zod';
 import { getRetentionDays } from '../../queries/range.ts';
 import { signalDefinitions } from '../../queries/signals/index.ts';

@@ -33,7 +33,7 @@ interface Plan {
 }
 
 interface Order {
-  /** A figure by index, or a group. */
+  /** Sorts by this aggregation, or by the group below. */
   readonly aggregationIndex?: number;
   readonly groupIndex?: number;
   readonly direction: 'ASC' | 'DESC';
@@ -45,7 +45,7 @@ export const runAggregate = (query: AggregateQuery, reading: Reading, context: Q
     ? table(query, reading, context)
     : series(query, reading, context, buildSteps(context.range, context.stepMs, context.stepsFrom));
 
-/** Returns the groups of a query. Throws `VALIDATION_FAILED` for a time. */
+/** Returns the groups of a query. Throws `VALIDATION_FAILED` if a group is a time. */
 export const resolveGroups = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
   groupBy.map((name, index) => {
     const value = values.getEachValue(name);
@@ -96,7 +96,9 @@ const groupSelection = (groups: readonly Group[]): string[] =>
   groups.map(({ value }, index) => `${value.text} AS g${index}`);
 const groupNames = (groups: readonly Group[]): string[] => groups.map((_group, index) => `g${index}`);
 
-/** Returns the order. Groups with equal figures are ordered by name, so that equal queries have equal answers. */
+/**
+ * Returns the ORDER BY clause. Groups with equal values are ordered by name, so that equal queries have equal answers.
+ */
 const orderBy = ({ aggregationIndex, groupIndex, direction }: Order, groups: readonly Group[]): string => {
   const firstSortKey = aggregationIndex === undefined ? `g${groupIndex}` : `m${aggregationIndex}`;
   return `ORDER BY ${[`${firstSortKey} ${direction} NULLS LAST`, ...groupNames(groups)].join(', ')}`;
@@ -179,8 +181,9 @@ const series = async (
 const memory = new PointsCache(() => performance.now());
 
 /**
- * Reads the rows of a range from cached hours where possible. A step depends only on its own records, and the top
- * groups depend on additive numbers. If there are more groups than requested, the groups of an hour are not sufficient.
+ * Reads the rows of a range, from cached hours where possible. The cache is correct for two reasons: a step depends
+ * only on its own records, and hourly counts add up to the ranking of the groups. If an hour has more groups than the
+ * limit, its cached groups are not sufficient, and the query runs without the cache.
  */
 const readCached = async (
   read: (range: Range, limits?: QueryLimits) => Promise<SeriesRow[]>,
@@ -223,7 +226,7 @@ const toPoints = (row: SeriesRow, groups: readonly Group[], first: bigint): Poin
   return row.points.map(([bucket, ...results]) => ({ group, step: first + BigInt(bucket as string), results }));
 };
 
-/** Returns rows in the order of the engine. */
+/** Converts points to rows, in the order in which ClickHouse returns them. */
 const toSeriesRows = (points: readonly Point[], { groups, order }: Plan, first: bigint): SeriesRow[] => {
   if (groups.length === 0) return [{ points: points.map(({ step, results }) => [step - first, ...results]) }];
   const sign = order.direction === 'DESC' ? -1 : 1;
@@ -248,7 +251,7 @@ export const compareGroups = (one: readonly unknown[], other: readonly unknown[]
   return one.map((text, index) => Buffer.compare(bytes(text), bytes(other[index]))).find((order) => order !== 0) ?? 0;
 };
 
-/** Returns one series per figure of a group. Steps without records count 0, and have no average. */
+/** Returns one series per aggregation of a group. For steps without records, counts are 0 and averages are missing. */
 const toSeries = (row: SeriesRow, { groups, aggregations }: Plan, steps: SeriesSteps): Series[] => {
   const labels = Object.fromEntries(groups.map(({ name }, index) => [name, String(row[`g${index}`])]));
   const byStep = new Map(row.points.map(([bucket, ...answers]) => [Number(bucket), answers]));

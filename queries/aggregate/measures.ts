@@ -18,9 +18,11 @@ export interface Aggregation {
   mergeSql(state: string): string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly column: TableColumn;
-  /** Result of the engine if there are no records. */
+  /** Result of ClickHouse if there are no records. */
   readonly emptyResult: 0 | null;
-  /** Converts the engine's result over this many seconds; null for none. In `series`, times are numbers. */
+  /**
+   * Converts ClickHouse's result for a step of `seconds`; null if there is no value. In `series`, times are numbers.
+   */
   toValue(answer: unknown, seconds: number, form: 'table' | 'series'): number | string | null;
 }
 
@@ -38,7 +40,7 @@ const parseFiniteNumber = (answer: unknown): number | null => {
   return Number.isFinite(number) ? number : null;
 };
 
-/** Restricts an aggregate to a part of the statement's records: SQL, and the prefix of its parameters. */
+/** Restricts an aggregate to some of the statement's records: an SQL condition, and the prefix of its parameters. */
 export interface AggregationFilter {
   readonly sql: string | undefined;
   readonly prefix: string;
@@ -120,7 +122,7 @@ const resolveTypeAndUnit = (
   return type === 'time' ? { type: 'time', unit: 'ms' } : { type: 'number', unit: '' };
 };
 
-/** Returns the search of the measure itself, as a column of 0 and 1. */
+/** Returns the condition of a measure: its own search, as a column of 0 and 1, and the existence of its field. */
 const buildCondition = (
   { search, function: kind, field }: Measure,
   { signal, values, index, part }: AggregationContext,
@@ -137,7 +139,10 @@ const buildCondition = (
   return { sql: conditions.length === 0 ? undefined : `(${conditions.join(' AND ')})`, parameters };
 };
 
-/** Excluded values are NULL, which no function counts: the aggregate of none is NULL, not 0. */
+/**
+ * Returns the SQL function and its argument. Excluded values are NULL, which no function counts: the aggregate of no
+ * values is NULL, not 0.
+ */
 const buildFunction = (
   { function: kind }: Measure,
   value: Value | undefined,

@@ -1,9 +1,9 @@
 /**
  * Caches points of series that are queried repeatedly as time advances, as by panels.
  *
- * A range is split into pieces of an hour, whose results are cached. A piece is read again if its number of records has
- * changed, so late and erased records take effect. Counting all records takes a tenth of searching their bodies. Only
- * queries that read enough data before use this cache.
+ * A range is split into blocks of about an hour, whose results are cached. A block is read again if its number of
+ * records has changed, so late and erased records take effect. Counting all records takes a tenth of the time of
+ * searching their bodies. Only queries whose previous run read enough data use this cache.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
@@ -32,7 +32,8 @@ export interface PointsQuery {
 }
 
 /**
- * Reads all points of a part of the range; `undefined` if it cannot. A step that spans two parts is never requested.
+ * Reads all points of a part of the range; `undefined` if there are too many groups. No step crosses the bounds of a
+ * part.
  */
 export type ReadPoints = (range: Range) => Promise<readonly Point[] | undefined>;
 
@@ -50,7 +51,7 @@ interface CachedBlock {
 
 const hourNs = 3_600_000_000_000n;
 const minBlocks = 3;
-/** More statements than this take longer than one that reads some pieces again. */
+/** Maximum number of gaps to read; more statements take longer than one that reads all blocks again. */
 const maxGaps = 4;
 /** Queries that read less are fast enough. */
 const minBytes = 64 * 1024 * 1024;
@@ -66,7 +67,7 @@ const minSavingFactor = 4;
  */
 const cacheTtlMs = 900_000;
 
-/** Cache of query costs and of piece results. */
+/** Cache of query costs and of the points of blocks. */
 export class PointsCache {
   readonly #nowMs: () => number;
   readonly #costs = new RowCache<QueryCost>(10_000);
@@ -79,7 +80,7 @@ export class PointsCache {
   /** Records the bytes of a query that ran without the cache. */
   recordCost(columns: TenantColumns, { key, signal }: PointsQuery, bytes: number): void {
     const costs = this.#costs.forTenant(columns);
-    // If newer rows replace others, their number does not reveal it.
+    // In tables whose rows are replaced by newer ones, the number of rows does not reveal a change.
     if (getSignalRecords(signal).hasReplacedRows !== true && bytes >= minBytes && !this.#isValid(costs.get(key)))
       costs.set(key, { bytes, atMs: this.#nowMs() });
   }
@@ -91,7 +92,7 @@ export class PointsCache {
     if (cost === undefined || cost.bytes === 0 || !this.#isValid(cost)) return undefined;
     const pieces = listBlocks(question.range, blockLengthNs(question.stepNs));
     if (pieces.length < minBlocks) return undefined;
-    // Counted before the records are read: a piece that receives more in between has a different count next time.
+    // Counted before the records are read: a block that receives records in between has a different count next time.
     const records = await countRecords(columns, question, pieces);
     const gains = records.all * bytesPerCountedRecord * minSavingFactor <= cost.bytes;
     const points = gains
@@ -136,7 +137,7 @@ export class PointsCache {
   }
 }
 
-/** A part of the range of fixed length, including both ends. */
+/** A part of the range with a fixed length of about an hour, including both ends. */
 interface Block extends Range {
   /** Number since the epoch. */
   readonly index: bigint;
@@ -145,7 +146,7 @@ interface Block extends Range {
 /** Returns the smallest multiple of the step that is an hour or more. */
 const blockLengthNs = (stepNs: bigint): bigint => stepNs * ((hourNs + stepNs - 1n) / stepNs);
 
-/** Returns pieces that are entirely within the range, in order. */
+/** Returns the blocks that are entirely within the range, in order. */
 const listBlocks = ({ from, to }: Range, length: bigint): Block[] => {
   if (from < 0n) return [];
   const pieces: Block[] = [];
@@ -154,7 +155,7 @@ const listBlocks = ({ from, to }: Range, length: bigint): Block[] => {
   return pieces;
 };
 
-/** Returns the gaps before, between and after pieces. */
+/** Returns the gaps before, between and after blocks. */
 const findGaps = ({ from, to }: Range, pieces: readonly Block[]): Range[] => {
   const gaps: Range[] = [];
   let next = from;
@@ -166,7 +167,7 @@ const findGaps = ({ from, to }: Range, pieces: readonly Block[]): Range[] => {
   return gaps;
 };
 
-/** Counts the records of the tenant in all pieces, and in each. */
+/** Counts the records of the tenant in all blocks, and in each block. */
 const countRecords = async (
   columns: TenantColumns,
   { signal, stepNs }: PointsQuery,

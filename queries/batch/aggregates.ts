@@ -1,5 +1,5 @@
 /**
- * Aggregates of several queries over the records of one data source, with ranges near to each other, in one statement.
+ * Runs several aggregate queries over the records of one data source, with nearby ranges, in one statement.
  */
 import { bucketSql, compareGroups, resolveGroups } from '../aggregate/aggregate.ts';
 import { type Aggregation, buildAggregations } from '../aggregate/measures.ts';
@@ -18,7 +18,7 @@ import { ValueReader } from '../values.ts';
 export const maxAggregates = 32;
 /** Maximum number of groups of all queries. */
 const maxGroups = 20_000;
-/** Maximum number of figures of all steps. */
+/** Maximum number of aggregated values of all steps. */
 const maxAggregatedValues = 100_000;
 
 /** Functions whose result does not depend on the order of records. */
@@ -97,14 +97,14 @@ const buildMember = (
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Compares figures: largest first, missing ones last. */
+/** Compares aggregated values: the largest first, missing values last. */
 const compareResults = (one: unknown, other: unknown): number => {
   if (one === null || one === undefined) return other === null || other === undefined ? 0 : 1;
   if (other === null || other === undefined) return -1;
   return Number(other) - Number(one);
 };
 
-/** Returns one series per figure, as for a query that runs alone. */
+/** Returns one series per aggregation, as for a query that runs alone. */
 const toSeriesAnswer = (
   { figures }: BatchMember,
   index: number,

@@ -36,7 +36,7 @@ const evictOldest = (entries: Map<string, unknown> | Set<string>): void => {
   if (entries.size >= maxSolo && oldest !== undefined) entries.delete(oldest);
 };
 
-/** Returns a signal that aborts when nobody waits for any of the queries. */
+/** Returns an abort signal that fires when nobody waits for any of the queries. */
 const abortWhenUnneeded = (questions: readonly WaitingQuery[]): AbortSignal => {
   const left = new AbortController();
   let neededCount = questions.length;
@@ -64,8 +64,8 @@ export interface QueryOptions {
   /** Due time of the query. Under overload, newer ones go first. */
   readonly dueMs?: number;
   /**
-   * Identity of a recurring requester, such as a rule. Under overload, requesters without a recent answer go before
-   * newer queries.
+   * Identity of a recurring requester, such as a rule. Under overload, requesters without a recent answer are served
+   * before newer queries.
    */
   readonly requester?: string;
   /**
@@ -117,7 +117,7 @@ export class QueryBatcher {
 
   /**
    * Runs a query like `runForAnswer` (`../run.ts`). A query that fails or times out does not affect others of its batch.
-   * Rejects with `LateError` if it timed out while all statements are slow.
+   * Rejects with `TimeoutError` if it timed out while all statements are slow.
    */
   async run(query: Query, reading: QueryReading, context: QueryContext, options: QueryOptions = {}): Promise<Answer> {
     const { signal, onCost } = options;
@@ -176,7 +176,7 @@ export class QueryBatcher {
       answer: Promise.withResolvers(),
       abortController: new AbortController(),
     };
-    // All requesters may have left.
+    // Prevents an unhandled rejection: all requesters may have stopped waiting.
     question.answer.promise.catch(() => undefined);
     this.#waiting.add(question);
     if (!this.#isGathering) {
@@ -218,7 +218,7 @@ export class QueryBatcher {
     }
   }
 
-  /** Rejects a query. If the error is not about the query itself, it counts as missed. */
+  /** Rejects a query. A timeout that is not the fault of the query itself counts as a missed run. */
   #reject(question: WaitingQuery, error: unknown): void {
     if (error instanceof TimeoutError) this.#countMissedRun(question);
     else for (const each of question.requesterKeys) this.#missedRuns.delete(each);
@@ -258,7 +258,7 @@ export class QueryBatcher {
       settledIndexes.add(index);
       if ('answer' in outcome) this.#resolve(question, outcome.answer);
       else this.#reject(question, outcome.error);
-      // Nobody waits for it anymore; its running statement ends when nobody waits for the others.
+      // This query is finished. The running statement is canceled once no query of the batch is waiting.
       question.abortController.abort();
     };
     let outcomes: readonly QueryOutcome[] = [];
@@ -330,8 +330,8 @@ export class QueryBatcher {
   }
 
   /**
-   * Returns the error of a timeout. If statements are slow in general, it is a `LateError`, which does not blame the
-   * query.
+   * Returns the error for a timeout. If statements are slow in general, it is a `TimeoutError`, which does not blame
+   * the query.
    */
   timeoutError(ms: number, how = ''): Error {
     return this.#isLoaded

@@ -1,6 +1,6 @@
 /** Key of a query's context. */
 import type { QueryContext } from '../answer.ts';
 
-/** Returns the key of a query's context: equal queries with equal keys have one answer. */
+/** Returns the key of a query's context: equal queries with equal context keys share one answer. */
 export const contextKey = ({ range, stepMs, stepsFrom, isNewestWithin }: QueryContext): string =>
   `${range.from} ${range.to} ${stepMs} ${stepsFrom} ${isNewestWithin}`;

@@ -1,6 +1,6 @@
 /**
- * Runs several metric queries over one range with few statements: one for all their series, and one for all values that
- * share a function.
+ * Runs several metric queries over one range with few statements: one for the series of all queries, and one per
+ * function for the values.
  */
 import type { Answer, QueryContext } from '../answer.ts';
 import { Cells, parseClickHouseNumber } from '../metrics/cells.ts';
@@ -19,8 +19,8 @@ import type { Reading } from '../reading.ts';
  */
 export const maxMetrics = 128;
 /**
- * Maximum number of series of all queries, and of values per series and window: they are aggregated here, not in the
- * engine.
+ * Maximum number of series of all queries, and of values (one per series and window): this process aggregates them, not
+ * ClickHouse.
  */
 const maxSeries = 10_000;
 const maxValues = 50_000;
@@ -39,7 +39,7 @@ interface Member {
   readonly unit: string;
 }
 
-/** Minimum and maximum of histograms are quantiles. */
+/** The minimum and maximum of histograms are computed as quantiles, which are not batched. */
 const mustRunAlone = ({ overTime }: MetricQuery, [first]: readonly SeriesRead[]): boolean =>
   first?.table === 'histograms' && (overTime === 'min' || overTime === 'max');
 

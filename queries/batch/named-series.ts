@@ -60,7 +60,7 @@ interface NamedSelection {
   readonly names: Set<string>;
 }
 
-/** Returns the number of steps that read a sample: those whose part of the selection's range includes it. */
+/** Returns the maximum number of steps that read one sample: each step reads its own part of the selection's range. */
 export const countStepsPerSample = ({ fromMs, toMs }: Window, { startMs, endMs, stepMs }: EvaluationWindow): number => {
   if (stepMs === 0) return 1;
   const steps = 1 + Math.floor((endMs - startMs) / stepMs);
@@ -101,12 +101,12 @@ const readSeriesByName = async (
       else before.push(series);
     }
   }
-  // Pieces arrive in storage order. The order must not depend on how much is read.
+  // Blocks arrive in storage order. The order of series must not depend on the number of blocks.
   if (count > 1) for (const [name, all] of byName) byName.set(name, sortByLabels(all));
   return byName;
 };
 
-/** Reads the samples of an evaluation's selections, by window and name. Throws `TooMuch`. */
+/** Reads the samples of an evaluation's selections, by window and name. Throws `BatchTooLargeError`. */
 export const readSeriesByWindow = async (
   place: ReadContext,
   selections: readonly Selection[],

@@ -32,7 +32,7 @@ const largeBatchValues = 200_000;
 
 /**
  * Returns members in the order of evaluation. In a large batch without cached results, the first member runs before all
- * others, so that a result is available after a twentieth of the time.
+ * others, so that a first result is available early.
  */
 export const planRounds = (
   { scope, window }: BatchContext,
@@ -47,7 +47,7 @@ export const planRounds = (
     : [members];
 };
 
-/** Returns the members that are too large for a batch, by stored counts; nothing is read for them here. */
+/** Returns the members that are too large for a batch. Stored sample counts decide; no samples are read. */
 export const findTooLargeMembers = (
   { window }: BatchContext,
   questions: ReadonlyMap<Member, StepsQuery>,

@@ -1,7 +1,7 @@
 /**
- * Runs several PromQL queries over one range. The series of all selectors are selected in one query and read once per
- * window, and each expression is evaluated over its own. For repeated queries, only steps that may have changed are
- * read and evaluated.
+ * Runs several PromQL queries over one range. One query selects the series of all selectors, and each series is read
+ * once per window. Each expression is evaluated over its own series. For repeated queries, only steps that may have
+ * changed are read and evaluated.
  */
 import { setImmediate as next } from 'node:timers/promises';
 import type { QueryContext } from '../answer.ts';
@@ -113,7 +113,9 @@ const parseMembers = (expressions: readonly string[], window: EvaluationWindow, 
   return members;
 };
 
-/** Returns undefined for queries that are too large or unsupported here and must run alone. */
+/**
+ * Awaits the work of a batch; returns undefined if a query is too large or not supported in a batch and must run alone.
+ */
 const undefinedIfTooLarge = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
   try {
     return await work;

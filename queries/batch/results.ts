@@ -12,7 +12,7 @@ import { QueryBatcher } from './answers.ts';
 
 /** Maximum number of queries sent to the engine at once; the others wait, and are batched meanwhile where possible. */
 const maxConcurrentStatements = 4;
-/** Limited so that a batch does not delay a panel that could be answered alone. */
+/** Timeout of a batch, so that it does not delay a panel whose query could run alone. */
 const batchTimeoutMs = 10_000;
 const singleTimeoutMs = 40_000;
 /** Maximum number of values in all answers of one request, which are in memory at the same time. */
@@ -58,7 +58,7 @@ export class RequestResults {
     });
   }
 
-  /** Reading for work besides the queries; its reads are part of the cost. */
+  /** Query context for other work of the request; what it reads counts towards the cost. */
   get reading(): QueryReading {
     return this.#reading;
   }

@@ -1,4 +1,7 @@
-/** Queries that wait for a slot: missed ones first, then the newest. Queries nobody waits for are removed. */
+/**
+ * Queries that wait for a slot: those with missed runs first, then the newest. Queries that nobody waits for are
+ * removed.
+ */
 import type { Answer, QueryContext } from '../answer.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
@@ -31,8 +34,8 @@ export interface WaitingQuery {
 }
 
 /**
- * Orders queries. Under overload, missed ones go first; otherwise newer ones would always precede the same queries,
- * which would never run.
+ * Orders queries. Under overload, queries with missed runs go first; otherwise newer queries would always precede them,
+ * and they would never run.
  */
 const comparePriority = (one: WaitingQuery, other: WaitingQuery): number =>
   other.missedRunCount - one.missedRunCount || other.dueMs - one.dueMs || other.maxBatch - one.maxBatch;

@@ -1,4 +1,7 @@
-/** Catalog of the fields and attributes of a data source's records, from counts updated on storage. */
+/**
+ * Catalog of the fields and attributes of a data source's records, from counts that are updated when records are
+ * stored.
+ */
 import { z } from 'zod';
 import { type Field, resolveReference } from '../../schemas/fields.ts';
 import type { FieldKind } from '../../schemas/tables/fields.ts';
@@ -84,7 +87,7 @@ export const fieldsCondition = (
   sql: `tenant_id = {tenant:String} AND topic = {topic:String} AND hour >= toDateTime({fromSecond:Int64}, 'UTC') AND hour < toDateTime({toSecond:Int64}, 'UTC')${projectId === undefined ? '' : ' AND project_id = {project:String}'}`,
   parameters: {
     topic: topics[signal].name,
-    // Range of a DateTime.
+    // Clamped to the range of a ClickHouse DateTime.
     fromSecond: String(clampToDateTime(from / 1_000_000_000n)),
     toSecond: String(clampToDateTime(to / 1_000_000_000n)),
     ...(projectId === undefined ? {} : { project: projectId }),
@@ -157,7 +160,7 @@ const mergeServerRows = (rows: readonly Row[]): readonly Row[] =>
     })
     .sort((one, other) => compareBytes(one.kind, other.kind) || compareBytes(one.key, other.key));
 
-/** Returns the number of records in some hours, and of omitted attributes. */
+/** Returns the number of records in these hours, and the number of attributes that are not counted by name. */
 export const countRecords = async (
   { columns }: Reading,
   question: Pick<FieldCatalogueQuery, 'signal' | 'projectId'>,

@@ -1,4 +1,4 @@
-/** Storage shares of record attributes, estimated from a sample. */
+/** Estimates the storage shares of record attributes from a sample. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { rangeCondition, rangeParameterValues } from '../records.ts';
@@ -15,7 +15,7 @@ export interface AttributeCost {
   readonly recordShare: number;
 }
 
-/** Size of a record's text besides its attributes. */
+/** SQL of the size of a record's text, without its attributes. */
 const textLengthSql: Readonly<Record<SearchSignal, string>> = { logs: 'length(body)', traces: 'length(name)' };
 
 /**

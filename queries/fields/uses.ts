@@ -9,7 +9,7 @@ import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { savedQueries } from '../../schemas/resources/saved-query.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 
-/** Collections that may reference an attribute, with plural names for people. */
+/** Collections whose documents may reference an attribute, each with a plural name for messages. */
 const searchedCollections: readonly (readonly [what: string, collection: CollectionDefinition<object>])[] = [
   ['saved queries', savedQueries],
   ['dashboards', dashboards],
@@ -25,8 +25,8 @@ const searchedCollections: readonly (readonly [what: string, collection: Collect
 const toPromqlLabel = (key: string): string => key.replace(/[^A-Za-z0-9_]/g, '_');
 
 /**
- * Returns the keys that no document contains in its text, and the number of scanned documents. An accidental match in a
- * text can only hide a key.
+ * Returns the keys that occur in the text of no document, and a text with the number of scanned documents. If a key
+ * occurs by accident, it is only missing from the result.
  */
 export const findUnreferencedAttributes = async (
   documents: Pick<TenantDocuments, 'collection'>,

@@ -35,7 +35,7 @@ export interface FieldValuesQuery {
 export interface TopValues {
   /** Range that was read: shorter than requested if there was too much data. */
   readonly readRange: Range;
-  /** Number of records in `read` that match the search, and of those with the field. */
+  /** Number of records in `readRange` that match the search; the next member counts those that have the field. */
   readonly records: number;
   readonly withField: number;
   readonly distinct: number;
@@ -51,7 +51,7 @@ interface Row {
   readonly distinct_values: string;
 }
 
-/** Returns values by number of records. Equal values of different types have one text and count as one. */
+/** Returns values, those with the most records first. Values of different types with one text count as one value. */
 export const topValues = async (reading: Reading, question: FieldValuesQuery): Promise<TopValues> => {
   const { signal, name, range, prefix, limit } = question;
   requireRetained(range, { caller: reading, signal, nowMs: reading.nowMs });
@@ -60,7 +60,7 @@ export const topValues = async (reading: Reading, question: FieldValuesQuery): P
   const values = new ValueReader(signal);
   const { exists, text } = values.getValue(name);
   const from = values.buildSource(condition.sql);
-  // Most present values are not empty; key lookups run only for the rest.
+  // A value that is not empty exists; the slower key lookup runs only for empty values.
   const conditions = [
     `(${text} != '' OR ${exists})`,
     ...(prefix === undefined ? [] : [`startsWith(${text}, {prefix:String})`]),
@@ -113,7 +113,7 @@ const countMatchingRecords = async (
   return rows.reduce((sum, { n }) => sum + Number(n), 0);
 };
 
-/** Returns the newest part of a range with few enough records, by hourly counts. */
+/** Returns the newest part of a range that has at most about `maxRecords` records. */
 const limitRange = async (
   reading: Reading,
   { signal, projectId, range }: FieldValuesQuery,

@@ -3,22 +3,24 @@ import type { Forecast } from './forecast.ts';
 
 export type Threshold = { readonly above: number } | { readonly below: number };
 
-/** Steps after the last value; `null` if the crossing is beyond the horizon. */
+/**
+ * Number of steps from the last value to the crossing, with the bounds of an interval; `null` if beyond the horizon.
+ */
 export interface Crossing {
   readonly steps: number | null;
   readonly low: number | null;
   readonly high: number | null;
   /** Probability that the limit is crossed within the horizon. */
   readonly probability: number;
-  /** Reason for missing steps; `null` if they are present. */
+  /** Reason why `steps` is `null`; `null` if there is a crossing. */
   readonly reason: string | null;
 }
 
 const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 
 /**
- * Returns the crossing of a limit: where its probability reaches one half, with the leads where it reaches 5 % and 95
- * %. Probabilities do not decrease with the lead.
+ * Returns the crossing of a limit: the step at which its probability reaches 50 %, and as an interval, the steps at
+ * which it reaches 5 % and 95 %. The probability never decreases from step to step.
  */
 export const computeCrossing = (forecast: Forecast, limit: Threshold): Crossing => {
   const [side, value] = 'above' in limit ? ['above', limit.above] : ['below', limit.below];

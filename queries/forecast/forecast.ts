@@ -1,7 +1,7 @@
 /**
- * Forecasts the next values of a series: several simple forecasts, weighted by their errors at earlier origins of the
- * series, with intervals from the errors of the weighted forecast. No input or output, and equal results for equal
- * values.
+ * Forecasts the next values of a series. Several simple models forecast from earlier origins of the series; their
+ * errors there determine the weights of the models, and the errors of the weighted forecast determine the intervals.
+ * The functions are pure: equal values have equal results.
  */
 
 import { levelModel, logRegressionModel, type Model, regressionModel, seasonalModel, trendModel } from './parts.ts';
@@ -19,19 +19,19 @@ export interface ForecastOptions {
 
 export interface Forecast {
   readonly values: readonly number[];
-  /** Returns the interval, by lead, that should contain this share of values. */
+  /** Returns an interval per lead that should contain this share of values. */
   readonly intervals: (share: number) => readonly (readonly [low: number, high: number])[];
-  /** Returns the probability, by lead, that the value is above this limit. */
+  /** Returns the probability per lead that the value is above this limit. */
   readonly probabilitiesAbove: (limit: number) => readonly number[];
 }
 
 /** Minimum number of values for a forecast. */
 export const minValues = 3;
-/** Minimum number of values for sufficient errors at earlier origins (`short.ts`). */
+/** Minimum number of values for a backtest from earlier origins; shorter series use `short.ts`. */
 const minBacktestValues = 24;
 const maxValues = 4000;
 const originCount = 10;
-/** Exponent of weights: a part with twice the error has 1/16 of the weight. */
+/** Exponent of weights: a model with twice the error has 1/16 of the weight. */
 const weightExponent = 4;
 /** Factor that widens intervals, which are slightly too narrow because the same errors determine the weights. */
 const intervalWidening = 1.2;
@@ -59,8 +59,8 @@ interface Backtest {
 }
 
 /**
- * Returns the forecasts of each part at earlier origins. Each has the same number of leads, and at least half of the
- * values before it.
+ * Returns the forecasts of each model from earlier origins. Each forecast has the same number of leads; about half of
+ * the values or more precede each origin.
  */
 const runBacktests = (values: Float64Array, parts: readonly Model[], horizon: number): Backtest[] => {
   const leads = Math.max(1, Math.min(horizon, Math.floor(values.length / 4)));
@@ -101,7 +101,7 @@ const combineForecasts = (
   return sum.map((value) => value / total);
 };
 
-/** Returns the deviation of errors as a power of the lead, and the errors divided by it, ascending. */
+/** Returns how errors grow with the lead (a power of it), and the errors divided by this growth, in ascending order. */
 const computeErrors = (trials: readonly Backtest[], weights: readonly number[]) => {
   const leads = trials[0]?.actualValues.length ?? 1;
   const errors = trials.map(({ actualValues, forecasts }) => {
@@ -116,7 +116,7 @@ const computeErrors = (trials: readonly Backtest[], weights: readonly number[]) 
   };
   const half = leads >> 1;
   const [near, far] = [rootMeanSquare(0, half), rootMeanSquare(half, leads)];
-  // Errors grow no faster than those of a line with a wrong slope, and do not shrink with the lead.
+  // The exponent is between 0, errors that do not depend on the lead, and 1, those of a line with a wrong slope.
   const growth = half === 0 || !(near > 0) ? 0.5 : Math.min(1, Math.max(0, Math.log(far / near) / Math.log(3)));
   const spread = (lead: number): number => (lead + 1) ** growth;
   const sorted = Float64Array.from(errors.flatMap((path) => [...path].map((error, lead) => error / spread(lead))));
@@ -136,7 +136,7 @@ const bounds: Readonly<Record<ValueKind, readonly [low: number, high: number]>> 
   share: [0, 1],
 };
 
-/** Minimum number of seasons, and of adjacent slots, for silent slots of a season. */
+/** Minimum number of seasons, and of adjacent slots, with only zeros for slots to count as silent. */
 const [minSilentSeasons, minSilentSlots] = [5, 3];
 
 /**
@@ -180,7 +180,7 @@ export const forecast = (
   const [season = 1] = periods;
   const silent = kind !== 'any' && values.length >= minSilentSeasons * season ? findSilentSlots(values, season) : [];
   for (let lead = 0; lead < horizon; lead++)
-    // Slot of a lead, counted back from the last value like the slots.
+    // Slots are counted back from the last value, so a lead has a negative slot.
     if (silent[(((-lead - 1) % season) + season) % season] === true) centralValues[lead] = 0;
   const [low, high] = bounds[kind];
   const within = (value: number): number => Math.min(high, Math.max(low, value * unit));

@@ -1,7 +1,8 @@
 /**
  * Fits a robust line through values at irregular times by Theil–Sen: the median of all slopes, which a cleanup or a
  * burst does not distort. The interval of the slope comes from block resampling of the residuals, because neighbors are
- * correlated. For histories with noise correlated over hours, 90 % intervals contained the true slope in 84 of 100.
+ * correlated. For histories with noise that is correlated over hours, 84 % of the 90 % intervals contained the true
+ * slope.
  */
 
 /** A time in days and a value. */
@@ -10,7 +11,7 @@ export type DayValue = readonly [days: number, value: number];
 /** Slopes are per day. */
 export interface FittedLine {
   readonly slope: number;
-  /** Bounds of an interval that should contain the slope 9 times out of 10. */
+  /** Bounds of the 90 % confidence interval of the slope. */
   readonly minSlope: number;
   readonly maxSlope: number;
 }
@@ -57,7 +58,7 @@ const seeded = (seed: number): (() => number) => {
   };
 };
 
-/** Returns the slopes of resampled residuals, ascending. */
+/** Returns the slopes of lines through resampled residuals, in ascending order. */
 const resampledSlopes = (xs: readonly number[], residuals: readonly number[]): number[] => {
   const random = seeded(xs.length);
   const step = ((xs.at(-1) ?? 0) - (xs[0] ?? 0)) / Math.max(1, xs.length - 1);
@@ -65,7 +66,7 @@ const resampledSlopes = (xs: readonly number[], residuals: readonly number[]): n
   return Array.from({ length: resampleCount }, () => {
     const drawnResiduals: number[] = [];
     while (drawnResiduals.length < residuals.length) {
-      // Wraps around the end, because the ends influence a line most and must be drawn as often as the middle.
+      // Wraps around the end: the ends of a series influence the line most, and must be drawn as often as its middle.
       const start = Math.floor(random() * residuals.length);
       for (let at = start; at < start + block; at++) drawnResiduals.push(residuals[at % residuals.length] ?? 0);
     }
@@ -73,7 +74,7 @@ const resampledSlopes = (xs: readonly number[], residuals: readonly number[]): n
   }).toSorted((one, other) => one - other);
 };
 
-/** Returns the thinned points for a line, counted from the end, so that the newest remains. */
+/** Returns every nth point, counted from the end so that the newest remains: at most `maxPoints`. */
 export const thinPoints = <Of>(points: readonly Of[]): Of[] => {
   const every = Math.ceil(points.length / maxPoints);
   return points.filter((_, index) => (points.length - 1 - index) % every === 0);

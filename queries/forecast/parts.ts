@@ -1,4 +1,4 @@
-/** Simple forecasts that are combined by weights. Each uses only the values before its origin. */
+/** Simple forecast models that `forecast.ts` combines by weights. Each uses only the values before its origin. */
 
 /** Forecasts the next `horizon` values from these; `undefined` if there are too few. */
 export type Model = (values: Float64Array, horizon: number) => Float64Array | undefined;
@@ -8,7 +8,7 @@ const maxLagFits = 2000;
 
 const computeMean = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Forecasts the mean of the last seasons at the same slot. */
+/** Returns a model that forecasts the mean of the same slot in the last seasons. */
 export const seasonalModel =
   (period: number, seasons: number): Model =>
   (values, horizon) => {
@@ -21,7 +21,9 @@ export const seasonalModel =
     });
   };
 
-/** Forecasts the smoothed last value; the weight of a value halves after this many steps. */
+/**
+ * Returns a model that forecasts the exponentially smoothed value; the weight of a value halves after `halfLife` steps.
+ */
 export const levelModel =
   (halfLife: number): Model =>
   (values, horizon) => {
@@ -31,7 +33,10 @@ export const levelModel =
     return new Float64Array(horizon).fill(smooth);
   };
 
-/** Forecasts a line through the last values. It continues for as many steps as were fitted, then stays level. */
+/**
+ * Returns a model that fits a line to the last share of values. The line continues for as many steps as were fitted,
+ * then stays level.
+ */
 export const trendModel =
   (share: number): Model =>
   (values, horizon) => {
@@ -60,7 +65,7 @@ const factorize = (matrix: Float64Array, size: number): void => {
     }
 };
 
-/** Solves a factored system in place of the right side. */
+/** Solves a factorized system; the result replaces the right side. */
 const solveFactorized = (factor: Float64Array, right: Float64Array): Float64Array => {
   const size = right.length;
   const at = (row: number, column: number): number => factor[row * size + column] ?? 0;
@@ -122,13 +127,13 @@ const forecastByLags = (values: Float64Array, horizon: number, lags: readonly nu
   return path.subarray(values.length).map((value) => mean + deviation * value);
 };
 
-/** Forecasts by regression on earlier values, step by step. */
+/** Returns a model that forecasts step by step, by regression on earlier values. */
 export const regressionModel =
   (lags: readonly number[]): Model =>
   (values, horizon) =>
     forecastByLags(values, horizon, lags);
 
-/** As `regressionModel`, over logarithms, for values that grow and shrink proportionally. */
+/** As `regressionModel`, with logarithms, for values that grow and shrink proportionally. */
 export const logRegressionModel =
   (lags: readonly number[]): Model =>
   (values, horizon) =>

@@ -1,4 +1,4 @@
-/** Forecasts timed points: an equidistant grid, filled gaps, and periods by the step. */
+/** Forecasts points with times: puts them on an equidistant grid, fills gaps, and derives the seasons from the step. */
 import { type Forecast, forecast, minValues, type ValueKind } from './forecast.ts';
 
 /** A time in milliseconds, and a value or null. */
@@ -19,15 +19,15 @@ export const medianStepMs = (points: readonly TimedValue[]): number => {
   return intervals.toSorted((one, other) => one - other)[intervals.length >> 1] ?? 0;
 };
 
-/** Returns the range of values by history: values never below 0 stay so, and values between 0 and 1 are shares. */
+/** Detects the range of the values from their history: never below 0, or shares between 0 and 1. */
 export const detectValueKind = (values: readonly number[]): ValueKind => {
   if (values.some((value) => value < 0)) return 'any';
   return values.every((value) => value <= 1) && values.some((value) => !Number.isInteger(value)) ? 'share' : 'count';
 };
 
 /**
- * Returns equidistant values up to the last one, starting after the last gap longer than a quarter of the number of
- * values.
+ * Returns equidistant values, with gaps interpolated. They start after the last gap that is longer than a quarter of
+ * the number of values.
  */
 const fillGaps = (points: readonly TimedValue[], stepMs: number): number[] => {
   const valuedPoints = points.filter((point): point is readonly [number, number] => point[1] !== null);
@@ -44,7 +44,7 @@ const fillGaps = (points: readonly TimedValue[], stepMs: number): number[] => {
 };
 
 /**
- * Forecasts points in ascending order of time; returns a text with the reason if there is no forecast. By default
+ * Forecasts points, given in ascending order of time. If there is no forecast, returns the reason as text. By default
  * `kind` is derived from the values.
  */
 export const forecastPoints = (

@@ -32,7 +32,7 @@ export const forecastColumnCount = resultColumns('').length;
 
 const parseMs = (duration: string): number => Number(parseDuration(duration) ?? 0n) / 1_000_000;
 
-/** Returns why a query is invalid for any data, with the field at fault. */
+/** Returns the invalid field of a query and why it is invalid, regardless of the data; `undefined` if it is valid. */
 export const findForecastProblem = ({
   step,
   history,
@@ -74,7 +74,7 @@ interface CrossingRequest {
   readonly unit: string;
 }
 
-/** Returns the crossing of a series. A series beyond the limit has probability 1. */
+/** Predicts when a series crosses the limit. A series that is already beyond it has probability 1. */
 export const predictCrossing = (values: readonly (number | null)[], request: CrossingRequest): PredictedCrossing => {
   const { fromMs, stepMs, horizon, threshold, horizonText } = request;
   const unit = request.unit === '' ? '' : ` ${request.unit}`;

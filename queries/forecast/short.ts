@@ -1,9 +1,10 @@
 /**
- * Forecasts short series, which have no errors at earlier origins: the last value, the mean and a line, each with its
- * theoretical variance, weighted by their one-step errors. Intervals use Student's t distribution.
+ * Forecasts short series, which have too few values for a backtest. The methods are the last value, the mean and a
+ * line, each with its theoretical variance. Their one-step errors determine their weights. Intervals use Student's t
+ * distribution.
  */
 
-/** Forecast of a lead: the middle, and the scale of a Student's t distribution around it. */
+/** Forecast of one lead: the central value, and the scale of a Student's t distribution around it. */
 interface LeadForecast {
   readonly value: number;
   readonly scale: number;

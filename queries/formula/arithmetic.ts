@@ -3,7 +3,7 @@ import type { Formula, Operator } from './parse.ts';
 
 type Value = number | null;
 
-/** Values of one group, at the same positions in all groups of an answer: steps of series, or one of a table. */
+/** Values of one group: one per step for series, or a single one for a table. All groups have equal lengths. */
 export interface Group {
   readonly labels: Readonly<Record<string, string>>;
   readonly values: readonly Value[];
@@ -14,11 +14,13 @@ export interface Quantity {
   readonly unit: string;
   /** Whether it is a plain number, which has no unit and combines with every group. */
   readonly isNumber: boolean;
-  /** Whether it was multiplied by a hundred: divided by the same unit, it is a percentage. */
+  /**
+   * Whether it was multiplied by 100; if it is then divided by a quantity of the same unit, the result is a percentage.
+   */
   readonly isTimesHundred: boolean;
 }
 
-/** Applies an operator. Division by zero and results beyond a double are null, like all unknown values. */
+/** Applies an operator. The result is null for a division by zero, an overflow, or an unknown operand. */
 const calculate = (operator: Operator, left: Value, right: Value): Value => {
   if (left === null || right === null) return null;
   const result = operations[operator](left, right);
@@ -81,7 +83,9 @@ const joinGroups = (left: Quantity, right: Quantity, combine: (left: Value, righ
   ];
 };
 
-/** Evaluates a formula. `valueCount` is the number of values of a group; `resolveName` returns the values of a name. */
+/**
+ * Evaluates a formula. `valueCount` is the number of values of each group; `resolveName` returns the values of a name.
+ */
 export const evaluate = (formula: Formula, valueCount: number, resolveName: (name: string) => Quantity): Quantity => {
   switch (formula.is) {
     case 'number': {

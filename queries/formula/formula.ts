@@ -13,7 +13,7 @@ type PartQuery = FormulaQuery['queries'][string];
 /** Column name of a formula's values. */
 const valueName = 'value';
 
-/** Runs a formula; `runPart` returns the result of each query it references. They run concurrently. */
+/** Runs a formula. `runPart` runs a query that it references; these queries run concurrently. */
 export const runFormula = async (query: FormulaQuery, runPart: (part: Query) => Promise<Answer>): Promise<Answer> => {
   const formula = parseFormula(query.expression);
   const names = collectNames(formula);

@@ -1,4 +1,4 @@
-/** Finds names in a query for which its answer has no values. */
+/** Finds the names in a query for which the answer has no values, and returns a hint about them. */
 
 import { defaultName } from '../aggregate/measures.ts';
 import type { Answer } from '../answer.ts';
@@ -7,7 +7,7 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { buildRecordsHint, type EmptyResult } from './records.ts';
 
-/** Returns the hint for records; undefined if they have values for everything requested. */
+/** Returns the hint for a query of records; undefined if all requested fields have values. */
 export const getRowsHint = (
   { signal, search, projectId, fields }: RowsQuery,
   answer: Answer,
@@ -16,7 +16,7 @@ export const getRowsHint = (
 ): Promise<string | undefined> =>
   buildRecordsHint({ signal, range, search, projectId, ...summarizeRows(answer, fields) }, reading);
 
-/** Returns the hint for aggregates; undefined if they have values for everything requested. */
+/** Returns the hint for a query of aggregates; undefined if all groups and measures have values. */
 export const getAggregateHint = (
   query: AggregateQuery,
   answer: Answer,
@@ -34,7 +34,7 @@ const summarizeRows = ({ rows }: Answer, fields: readonly string[] = []): Result
   names: fields.filter((_field, index) => rows.every((row) => row[index] === null)),
 });
 
-/** Returns whether a value is missing: groups have the empty string, counts 0, other figures null. */
+/** Returns whether a value is missing: the empty string for groups, 0 for counts, null for other aggregates. */
 const isMissing = (value: unknown): boolean => value === '' || value === 0 || value === null;
 
 /** Measures with their own search are often empty, like counts of errors, and need no hint. */

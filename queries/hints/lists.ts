@@ -1,4 +1,4 @@
-/** Hints of empty lists. */
+/** Hints for empty lists. */
 import { z } from 'zod';
 import { parseRetainedRange } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -17,7 +17,7 @@ interface ListQuery extends RecordFilter {
   readonly cursor?: string | undefined;
 }
 
-/** Returns `hint` of an empty list of records, if there is one. Only the first page has it. */
+/** Returns the `hint` for an empty list of records, if there is one. Only the first page has a hint. */
 export const buildListHint = async (
   signal: SearchSignal,
   query: ListQuery,

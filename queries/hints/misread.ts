@@ -7,7 +7,7 @@ const operators: ReadonlySet<string> = new Set(['=', '==', '!=', '>', '>=', '<',
 const pipes: ReadonlySet<string> = new Set(['|', '|=', '|~']);
 const lowercaseOperators: ReadonlySet<string> = new Set(['and', 'or', 'not']);
 
-/** Returns space-separated tokens, without text in quotes alone; quotes after a name are part of the token. */
+/** Splits a search at spaces outside quotes. Tokens that are only quoted text are omitted. */
 const splitTokens = (search: string): string[] => {
   const tokens: string[] = [];
   let token = '';

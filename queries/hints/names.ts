@@ -1,4 +1,4 @@
-/** Names that records of a range have, and names that none has. */
+/** Attribute names of the records in a range, and similar names for one that no record has. */
 
 import { editDistance } from '../../schemas/edit-distance.ts';
 import type { Reference } from '../../schemas/fields.ts';
@@ -31,12 +31,15 @@ export class RecordNames {
     this.#rows = rows;
   }
 
-  /** Whether there are any records. */
+  /** Whether the hours have any records. */
   get hasRecords(): boolean {
     return this.#rows.length > 0;
   }
 
-  /** Returns whether a record may have it: names beyond about 2,000 an hour are not counted. */
+  /**
+   * Returns whether a record may have the attribute. Not certain, because at most about 2,000 names an hour are
+   * counted.
+   */
   mayContain({ kind, key }: AttributeReference): boolean {
     const kinds = kind === 'any' ? ['attribute', 'resource'] : [kind];
     return this.#rows.some((row) => row.kind === 'other' || (row.key === key && kinds.includes(row.kind)));
@@ -89,7 +92,7 @@ export const readNames = async ({ columns }: Pick<Reading, 'columns'>, question:
 };
 
 const maxCachedHours = 10_000;
-/** Limited because records may be deleted. */
+/** Entries expire because records may be deleted. */
 const cacheTtlMs = 60_000;
 const rangesWithRecords = new RowCache<{ readonly atMs: number }>(maxCachedHours);
 

@@ -21,7 +21,7 @@ export interface EmptyResult {
   readonly hasResults: boolean;
   /** Requested names without a value in the results. */
   readonly names?: readonly string[];
-  /** Names used in figures that have no numbers. */
+  /** Names in aggregations whose values are not numbers. */
   readonly numericNames?: readonly string[];
 }
 
@@ -30,8 +30,8 @@ type Condition = Extract<Search, { is: 'value' }>;
 type AttributeReference = Exclude<Reference, { kind: 'field' }>;
 
 /**
- * Returns why nothing was found and an alternative; undefined for none. Runs no statement if everything was found.
- * Otherwise it runs at most one over hourly name counts and three over 100,000 records each.
+ * Returns why nothing was found, and an alternative; undefined if there is no hint. Runs no statement if nothing is
+ * missing. Otherwise it runs at most one statement over hourly name counts, and three over 100,000 records each.
  */
 export const buildRecordsHint = async (question: EmptyResult, reading: HintReading): Promise<string | undefined> => {
   const { signal, search, hasResults, names = [], numericNames = [] } = question;
@@ -102,7 +102,7 @@ const buildValuesHint = async (
   return undefined;
 };
 
-/** Returns the name if people write its values; ids have no similar values. */
+/** Returns the name of a field whose values people write; undefined for ids, which have no similar values. */
 const searchableName = (reference: SearchReference): string | undefined => {
   if (reference.kind === 'field') return reference.field.type === 'text' ? reference.field.name : undefined;
   return isAttribute(reference) ? formatReference(reference) : undefined;
@@ -111,7 +111,7 @@ const searchableName = (reference: SearchReference): string | undefined => {
 const isAttribute = (reference: SearchReference): reference is AttributeReference =>
   reference.kind !== 'field' && reference.kind !== 'events' && reference.kind !== 'links';
 
-/** Returns conditions that may each explain an empty result; exclusions cannot. */
+/** Returns the conditions of a search that may explain an empty result. Exclusions cannot explain it. */
 const listConditions = (search: Search): Condition[] => {
   if (search.is === 'and' || search.is === 'or') return search.parts.flatMap(listConditions);
   return search.is === 'value' ? [search] : [];

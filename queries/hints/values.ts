@@ -20,8 +20,8 @@ export interface ValueQuery {
 }
 
 /**
- * Returns the hint for a missing value: the same in another case, similar values, or some existing ones. Undefined if
- * the value exists or there are none. Reads 100,000 records of the range.
+ * Returns the hint for a missing value: the same value in another case, similar values, or some existing values.
+ * Undefined if the value exists or there are no values. Reads at most 100,000 records of the range.
  */
 export const buildValueHint = async (
   { columns }: Pick<Reading, 'columns'>,

@@ -1,4 +1,4 @@
-/** Queries for aggregates over the records of a signal. */
+/** Query kind for aggregates over the records of a data source. */
 import { runAggregate } from '../aggregate/aggregate.ts';
 import { buildAggregations, defaultName } from '../aggregate/measures.ts';
 import { aggregateBatchKey, maxAggregates, runAggregateBatch } from '../batch/aggregates.ts';

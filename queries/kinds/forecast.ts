@@ -1,4 +1,4 @@
-/** Queries for the probability that values cross a limit. */
+/** Query kind for the probability that values cross a limit. */
 import { findForecastProblem, forecastColumnCount, runForecast } from '../forecast/run-forecast.ts';
 import type { ForecastQuery, MeasuringQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';

@@ -1,4 +1,4 @@
-/** Arithmetic over the answers of other queries. */
+/** Query kind for arithmetic over the answers of other queries. */
 import { invalid } from '../errors.ts';
 import { runFormula } from '../formula/formula.ts';
 import { collectNames, parseFormula } from '../formula/parse.ts';

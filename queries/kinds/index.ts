@@ -1,4 +1,4 @@
-/** Kinds of queries about telemetry, one line each. */
+/** Registry of the query kinds for telemetry. */
 import { aggregate } from './aggregate.ts';
 import { forecast } from './forecast.ts';
 import { formula } from './formula.ts';

@@ -1,4 +1,4 @@
-/** Queries for values of a metric. */
+/** Query kind for values of a metric. */
 import { contextKey } from '../batch/context-key.ts';
 import { isBatchableMetric, maxMetrics, runMetricBatch } from '../batch/metrics.ts';
 import { invalid } from '../errors.ts';

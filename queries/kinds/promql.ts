@@ -1,4 +1,4 @@
-/** Queries in PromQL. */
+/** Query kind for PromQL. */
 import { contextKey } from '../batch/context-key.ts';
 import { isBatchablePromql, maxPromqlQueries, runPromqlBatch } from '../batch/promql.ts';
 import { runPromql } from '../promql/run-promql.ts';

@@ -1,4 +1,4 @@
-/** Queries for records of a signal. */
+/** Query kind for records of a data source. */
 import { getRowsHint } from '../hints/answers.ts';
 import type { RowsQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';

@@ -1,7 +1,7 @@
 /**
- * Threads for work whose size users control. Work has budgets of time and memory, ends with its request, and is queued
- * per organization. They do not form a `WorkerPool`, because work reserves a thread, and an abort or an
- * exceeded limit terminates it.
+ * Threads for work whose size users control. Work has limits of time and memory, ends with its request, and is queued
+ * per organization. This is no `WorkerPool`, because work reserves a whole thread, and an abort or an exceeded limit
+ * terminates that thread.
  */
 import type { TransferListItem } from 'node:worker_threads';
 import { PoolThread } from '../../runtime/worker-pool.ts';
@@ -20,7 +20,7 @@ export interface BudgetThreadsOptions {
 /** Organization of the work, and its limits. */
 export interface Budget {
   readonly tenantId: string;
-  /** Maximum time on a thread. The caller limits the wait for one by `signal`. */
+  /** Maximum time on a thread. The wait for a free thread is not included; the caller limits it by `signal`. */
   readonly budgetMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -33,8 +33,8 @@ export interface LimitErrors {
 }
 
 /**
- * Sends a request to the thread. An abort or the end of the budget ends it immediately. Transferred memory is no longer
- * usable here.
+ * Sends a request to the thread. An abort or the end of the budget terminates the thread immediately. Transferred
+ * memory is no longer usable in this thread.
  */
 export type SendRequest<Reply> = (
   request: (id: number) => unknown,
@@ -42,7 +42,7 @@ export type SendRequest<Reply> = (
 ) => Promise<Reply>;
 
 const maxWaitingPerTenant = 50;
-/** One organization leaves a thread to others. */
+/** Two, so that one organization, which has at most one thread, does not block the others. */
 const threadCount = 2;
 
 /** Threads for one purpose, started on demand. */
@@ -56,7 +56,8 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
   }
 
   /**
-   * Reserves a thread for the time of `work`. All requests reject with one of the refusals once the budget is exceeded.
+   * Reserves a thread for the time of `work`. Once a limit is exceeded, all requests reject with the error of that
+   * limit.
    */
   async run<Result>(
     { tenantId, budgetMs, signal }: Budget,

@@ -1,14 +1,15 @@
 /**
- * Fair queue for statements of the engine. Statements of one tenant run in order of arrival; tenants alternate, one
- * statement each. A tenant with a hundred statements therefore delays another one only by the statements already
- * running.
+ * Fair queue for statements to ClickHouse. Statements of one tenant run in order of arrival; tenants alternate, one
+ * statement each. A tenant with a hundred statements therefore delays another tenant only by the statements that are
+ * already running.
  */
 
 export interface FairQueueLimits {
   /** Maximum number of concurrent statements. */
   readonly slots: number;
   /**
-   * Maximum per tenant: fewer than the total, so that others find a free slot while one tenant's statements run long.
+   * Maximum number per tenant: fewer than the total, so that other tenants find a free slot while one tenant has long
+   * statements.
    */
   readonly maxSlotsPerTenant: number;
   /** Maximum number of waiting statements per tenant. */
@@ -43,9 +44,9 @@ export class FairQueue {
   }
 
   /**
-   * Resolves when the statement may run; call the returned function once it has ended. Rejects with the reason of the
-   * signal if it aborts first, and the statement has then left the queue. Rejects with `TooManyWaiting` at once if the
-   * tenant's queue is full.
+   * Resolves when the statement may run; call the returned function once the statement has ended. If the signal aborts
+   * first, removes the statement from the queue and rejects with the signal's reason. Rejects with `TooManyWaiting`
+   * immediately if the tenant's queue is full.
    */
   async acquire(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
@@ -70,7 +71,7 @@ export class FairQueue {
     return () => this.#release(tenantId);
   }
 
-  /** As `acquire`, for a statement that need not wait, without the setup for waiting; undefined if it must wait. */
+  /** As `acquire`, for a free slot only, without the cost of waiting; undefined if the statement would have to wait. */
   tryAcquire(tenantId: string): (() => void) | undefined {
     const { slots, maxSlotsPerTenant } = this.#limits;
     const running = this.#runningByTenant.get(tenantId) ?? 0;

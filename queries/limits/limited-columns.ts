@@ -10,7 +10,7 @@ export interface ReadLimits extends FairQueueLimits {
   readonly waitSeconds: number;
   /** Maximum duration of a statement. */
   readonly maxExecutionSeconds: number;
-  /** `undefined` leaves the limit to the adapter. */
+  /** `undefined` uses the limit of the adapter. */
   readonly maxMemoryBytes?: number | undefined;
   readonly maxRowsRead: number;
 }
@@ -30,9 +30,9 @@ const clampLimits = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {
 };
 
 /**
- * Returns the same columns with queued and limited reads for tenants. The platform's own reads and inserts are
- * unchanged. A read without a slot in time rejects with `UnavailableError`, a read of a tenant with too many waiting
- * with `RATE_LIMITED`.
+ * Wraps columns so that reads of tenants are queued and limited. The platform's own reads and inserts are unchanged. A
+ * read that gets no slot in time rejects with `UnavailableError`; a read of a tenant with too many waiting statements
+ * rejects with `RATE_LIMITED`.
  */
 export const limitColumns = (
   columns: Columns,

@@ -17,7 +17,7 @@ const decodeAttributeViews = (attributes: readonly Attribute[]): Attributes =>
     attributes.map(({ type }) => type).join(''),
   );
 
-/** A resource without attributes has no row, and reads omit it. */
+/** Returns the resource of a record; undefined without attributes, because such a resource is not stored either. */
 const toResource = ({ attributes, droppedAttributes, schemaUrl }: RecordView['resourceView']): Resource | undefined =>
   attributes.size === 0
     ? undefined
@@ -59,7 +59,7 @@ export const toLogAnswer = (log: LogView): LogRecord => {
     ...toSharedFields(log),
     traceId: log.traceId || null,
     spanId: log.spanId || null,
-    // Assigned later by matching, once patterns are stored.
+    // Not known yet: patterns are assigned when records are stored.
     patternId: null,
   };
 };

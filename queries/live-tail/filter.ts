@@ -17,8 +17,8 @@ import { buildSearchPredicate } from '../search/predicate.ts';
 export type RecordPredicate<View extends RecordView = RecordView> = (record: View) => boolean;
 
 /**
- * The predicate of a request, for its telemetry signal. Filters with equal keys accept the same records, so one of them
- * is evaluated for all.
+ * The predicate of a request, for its telemetry signal. Filters with equal keys accept the same records, so only one of
+ * them is evaluated.
  */
 export type Filter = { readonly key: string } & (
   | { readonly signal: 'logs'; readonly matches: RecordPredicate<LogRecord> }
@@ -72,7 +72,7 @@ const parseSeverityNumber = (text: string): number => {
   return number;
 };
 
-/** Returns the value of a reference as text; for fields with named numbers, the name. */
+/** Returns the value of a reference as text; for enumerated fields, the name of the value. */
 const readText = <View extends RecordView>(reference: Reference<View>, record: View): string | undefined => {
   const value = readReference(reference, record);
   if (value === undefined) return undefined;

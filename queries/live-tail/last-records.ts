@@ -18,8 +18,8 @@ const maxBytes = 32 * 1024 * 1024;
 const maxTotalCharacters = 4 * 1024 * 1024;
 
 /**
- * The start of a window is the median time of this many oldest messages, because the clock of one receiver may be
- * wrong.
+ * Number of oldest messages of a window whose median time is the start of the window; one message is not sufficient,
+ * because the clock of one receiver may be wrong.
  */
 const medianSampleSize = 5;
 
@@ -38,7 +38,7 @@ export interface FoundRecord {
   readonly timestampMs: number;
 }
 
-/** Returns pauses between records that yield to other work for longer. */
+/** Returns pauses between records that leave more time to other work than the default ones. */
 export const createRestingBetween = (): RecordHooks => ({
   addCpuTime: () => undefined,
   isPauseDue: () => false,
@@ -112,7 +112,7 @@ class PartitionReader {
     this.#from = partition.end;
   }
 
-  /** Whether the partition is read to its start. */
+  /** Whether the partition has been read back to its start. */
   get isExhausted(): boolean {
     return this.#from <= this.#partition.earliest;
   }
@@ -147,11 +147,11 @@ class PartitionReader {
 }
 
 /**
- * Returns the last matching records of partitions by bus time, oldest first. They are complete since the first of them;
- * there are fewer than `maxRecords` if no more exist or the search would take too long. Stops when `isClosed`.
+ * Returns the last matching records of partitions by bus time, oldest first, without gaps since the first of them.
+ * There are fewer than `maxRecords` if no more exist or the search would take too long. Stops when `isClosed`.
  *
- * The partition with the latest unread time is read next, so that no window is read if the other partitions have enough
- * newer records.
+ * The next window is read from the partition with the newest unread messages. A window is therefore not read if other
+ * partitions have enough newer records.
  */
 export const readLastRecords = async (
   { wish, maxRecords, isClosed }: { readonly wish: ListenerFilter; readonly maxRecords: number; isClosed(): boolean },

@@ -1,4 +1,4 @@
-/** A listener: its send queue and its positions. Memory is bounded; records without room are counted. */
+/** A listener: its send queue and its positions. Memory is bounded; records that do not fit are dropped and counted. */
 import type { Filter } from './filter.ts';
 import type { Positions, RecordPosition } from './positions.ts';
 
@@ -14,11 +14,11 @@ export interface ListenerFilter {
 export interface TailBatch {
   /** JSON of each record, in reading order. */
   readonly records: readonly string[];
-  /** Matching records dropped for lack of room since the last batch. */
+  /** Number of matching records since the last batch that were dropped because the queue was full. */
   readonly dropped: number;
-  /** Records skipped without evaluation since the last batch. */
+  /** Number of records since the last batch that were not evaluated, to limit CPU time. */
   readonly skipped: number;
-  /** Whether records may be missing before these: they are no longer retained, or are too many. */
+  /** Whether records may be missing before these, because they are no longer retained or there were too many. */
   readonly gap: boolean;
   /** Whether everything on the bus before the listener connected has been read. */
   readonly live: boolean;
@@ -48,7 +48,7 @@ export class Listener {
   #reportedDropped = 0;
   #reportedSkipped = 0;
   #hasUnreportedChange = false;
-  /** Number of waiting characters. Most are one byte. */
+  /** Number of characters in the queue. Most characters are one byte. */
   #waitingCharacters = 0;
   #waiting: WaitingRecord[] = [];
   readonly #maxWaitingCharacters: () => number;
@@ -56,7 +56,7 @@ export class Listener {
   readonly #sentPositions = new Map<number, RecordPosition>();
   #onDrained: (() => void) | undefined;
 
-  /** `maxWaitingCharacters` returns how many characters may wait. */
+  /** `maxWaitingCharacters` returns the maximum number of characters in the queue. */
   constructor(wish: ListenerFilter, maxWaitingCharacters: () => number) {
     this.listenerFilter = wish;
     this.#maxWaitingCharacters = maxWaitingCharacters;

@@ -1,4 +1,4 @@
-/** Live tail: records from the bus as they arrive, for each listener. See the README. */
+/** Live tail: sends each listener the records that arrive on the bus. See the README. */
 
 import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
@@ -40,7 +40,7 @@ export interface OpenListener {
 
 /** Reads each partition once for all its listeners, and only while it has any. */
 export interface LiveTail {
-  /** Opens a listener. Rejects with errors of the bus. */
+  /** Opens a listener. Rejects if the bus fails. */
   open(request: ListenRequest): Promise<OpenListener>;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ class BusLiveTail implements LiveTail {
         const addedPartitions = listPartitions(wish.tenantId, now, bounds.length).filter(
           (partition) => listener.position(partition) === undefined,
         );
-        // A failure is retried when the permissions of the listener are checked.
+        // After a failure, the next regular check of the listener's permissions tries again.
         if (addedPartitions.length > 0) this.#addPartitions(listener, topic, addedPartitions).catch(() => undefined);
       },
       close: () => this.#remove(listener),
@@ -151,7 +151,7 @@ class BusLiveTail implements LiveTail {
     listener.becomeLive();
   }
 
-  /** Reads further partitions from their ends on. Records that arrived just before are missed. */
+  /** Adds partitions to a listener, read from their current ends on. Records that arrived just before are missed. */
   async #addPartitions(listener: Listener, topic: string, partitions: readonly number[]): Promise<void> {
     const bounds = await this.#bus.offsets(topic);
     for (const partition of partitions) {

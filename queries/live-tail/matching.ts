@@ -38,10 +38,13 @@ const findFirstOrdinal = (target: Target, partition: number, offset: number): nu
   return place.offset === offset ? place.ordinal : Number.POSITIVE_INFINITY;
 };
 
-/** The header names the only consumer group of a replay; all other groups have seen the records before. */
+/**
+ * Returns whether a message is replayed for one consumer group, which a header names. All other groups have already
+ * seen it.
+ */
 const isReplay = ({ headers }: BusRecord): boolean => headers['only-group'] !== undefined;
 
-/** Returns the targets of a message, by its headers alone. */
+/** Returns the targets whose tenant and project match the headers of a message, without decoding its body. */
 export const selectTargets = <Subscriber extends Target>(
   message: BusRecord,
   targets: Iterable<Subscriber>,
@@ -56,7 +59,7 @@ export const selectTargets = <Subscriber extends Target>(
   return selected;
 };
 
-/** Returns one group for each filter and position in the message. */
+/** Groups targets with equal filters and equal positions in the message. */
 const groupTargets = (targets: readonly Target[], partition: number, offset: number) => {
   const logGroups = new Map<string, Group<LogRecord>>();
   const spanGroups = new Map<string, Group<Span>>();
@@ -121,8 +124,8 @@ const decoders: Readonly<Record<TailSignal, Source<LogRecord> | Source<Span>>> =
 export const tailTopicName = (signal: TailSignal): string => decoders[signal].topics[0]?.name ?? '';
 
 /**
- * Offers the matching records of a message to each target. All targets have one telemetry signal. A message that sinks
- * would send to the dead letters has no records.
+ * Offers the matching records of a message to each target. All targets have one telemetry signal. A message that cannot
+ * be decoded, which sinks send to the dead letters, is ignored.
  */
 export const offerMatchingRecords = async (
   message: BusRecord,

@@ -1,4 +1,4 @@
-/** A partition, read once for all its listeners. */
+/** Reads a partition once for all its listeners. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, type BusRecord, countRecords, type Follower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -20,7 +20,7 @@ export interface PartitionTailPorts {
 /** Reads while there are listeners. */
 export class PartitionTail {
   readonly topicPartition: Partition;
-  /** Messages before this offset are already given, or being given, to the attached listeners. */
+  /** Messages before this offset have been delivered, or are being delivered, to the attached listeners. */
   nextOffset = 0;
   readonly #ports: PartitionTailPorts;
   readonly #listeners = new Map<string, Set<Listener>>();
@@ -31,12 +31,12 @@ export class PartitionTail {
     this.#ports = ports;
   }
 
-  /** Sets the end of the partition, which is used while nobody reads it. */
+  /** Sets the end of the partition as the next offset, unless the partition is being read. */
   setEnd(end: number): void {
     if (this.#running === undefined) this.nextOffset = end;
   }
 
-  /** Attaches a listener, which from now on receives everything after its position. Its position is `next` or later. */
+  /** Attaches a listener, which then receives everything after its position. The position must be `nextOffset` or later. */
   attach(listener: Listener): void {
     const { tenantId } = listener.listenerFilter;
     const listeners = this.#listeners.get(tenantId) ?? new Set();
@@ -73,7 +73,7 @@ export class PartitionTail {
       }
   }
 
-  /** Listeners attached while this waits have the message already: `next` is beyond it. */
+  /** Delivers a message. Listeners that attach in the meantime already have it, because `nextOffset` is beyond it. */
   async #deliver(message: BusRecord): Promise<void> {
     const { tenant = '' } = message.headers;
     const listeners = this.#listeners.get(tenant);

@@ -1,5 +1,6 @@
 /**
- * Reads the past for a listener before it is attached to shared partitions: the last records, or those since its token.
+ * Reads past records for a listener before it is attached to the shared partitions: the last records, or those since
+ * the positions of its token.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -86,7 +87,7 @@ const readUpTo = async (
   listener.markRead(partition, to - 1);
 };
 
-/** Reads the records between a listener and the attached listeners of a partition, and attaches it. */
+/** Reads the records that a listener lacks until it has caught up with the attached listeners, and attaches it. */
 export const catchUp = async (listener: Listener, tail: PartitionTail, ports: PastPorts): Promise<void> => {
   const { partition } = tail.topicPartition;
   const hasCaughtUp = (): boolean => (listener.position(partition)?.offset ?? 0) >= tail.nextOffset;

@@ -2,7 +2,7 @@
 import { invalid } from '../errors.ts';
 import type { TailSignal } from './filter.ts';
 
-/** The next record: of that message, or of a later one. */
+/** Position of the next record: this record of the message, or the first one of a later message. */
 export interface RecordPosition {
   readonly offset: number;
   /** Number of the record within the message. */

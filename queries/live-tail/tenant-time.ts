@@ -1,6 +1,6 @@
 /** Limits the CPU time of live tails. */
 
-/** Share of one core for all listening tenants, in equal parts. */
+/** Share of one core that all tenants with listeners may use together, divided equally. */
 const cpuShare = 0.25;
 /** CPU time that an idle tenant may use at once. */
 const burstMs = 500;

@@ -1,6 +1,6 @@
 /**
- * Scanned part of a log body, as character codes. Bytes of the wire format are only converted to a string if its words
- * or values are requested.
+ * Scanned part of a log body, as character codes. Bytes of the wire format are converted to a string only if words or
+ * values of the body are requested.
  */
 import { decodeText } from '../../schemas/otlp/any-value.ts';
 import { isKey } from './keyed.ts';
@@ -8,13 +8,13 @@ import { BEYOND, characters } from './spans.ts';
 
 /** Maximum number of scanned characters */
 const MAX_LENGTH = 4096;
-/** Number of codes after them; the longest lookahead is the longest HTTP method. */
+/** Number of additional codes after the text, for lookahead; the longest lookahead is the longest HTTP method. */
 const MARGIN = 16;
 
 const { SPACE, LETTER, DIGIT, JOINT, classes } = characters;
 const emptyBytes: Uint8Array = new Uint8Array(0);
 
-/** Returns where a long text is cut: after a complete word, unless that word is very long. */
+/** Returns where a long text is cut: after a complete word, unless the word is very long. */
 const findCutEnd = (codes: Uint16Array): number => {
   for (let end = MAX_LENGTH; end > MAX_LENGTH / 2; end--)
     if (((classes[codes[end - 1] as number] as number) & (LETTER | DIGIT | JOINT)) === 0) return end;
@@ -61,7 +61,7 @@ export class BodyText {
   readText(text: string): void {
     const { codes } = this;
     this.#memory.write(text, 0, 2 * MAX_LENGTH, 'utf16le');
-    // Cut first, so that nothing reads further.
+    // The text is cut first, so that no later step reads beyond the limit.
     const length = text.length > MAX_LENGTH ? findCutEnd(codes) : text.length;
     this.#text = text.length > length ? text.slice(0, length) : text;
     this.#bytes = emptyBytes;
@@ -93,7 +93,7 @@ export class BodyText {
       codes[end] = code;
       if (code === 10) break;
     }
-    // The line break remains, as in a string.
+    // The line break is included, as for a string.
     let read = Math.min(end + 1, length);
     if (end === MAX_LENGTH && to - from > MAX_LENGTH) read = end = findCutEnd(codes);
     this.#text = undefined;

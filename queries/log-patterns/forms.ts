@@ -1,12 +1,12 @@
 /**
- * Compares patterns of one structure with each other and with bodies: the pattern of a body, and the current id of a
- * former pattern
+ * Compares patterns of one structure with each other and with bodies. Finds the pattern of a body, and the current id
+ * of a former pattern.
  */
 import { ANY } from './tokens.ts';
 
 /**
- * Coverage of a pattern: for each position the hash of its word, `VARIABLE` or `ANY`. One id may have several forms, as
- * consumer group members found them.
+ * Coverage of a pattern: for each position, the hash of its word, `VARIABLE` or `ANY`. One id may have several forms,
+ * because members of the consumer group detect patterns independently.
  */
 export interface PatternCoverage {
   readonly id: string;
@@ -31,13 +31,15 @@ interface RankedCoverage extends PatternCoverage {
   readonly wildcardCount: number;
 }
 
-/** The narrowest first. Ids decide between equals, so that every reader decides identically. */
+/**
+ * Orders the narrowest forms first. Forms of equal width are ordered by id, so that every reader decides identically.
+ */
 const compareWidth = (one: RankedCoverage, two: RankedCoverage): number =>
   one.wildcardCount - two.wildcardCount || (one.id < two.id ? -1 : 1);
 
 /**
- * Forms of one service and structure. A pattern that another one covers was merged into it, or would have been if one
- * member had seen all bodies; its id is an alias. All other patterns survive.
+ * Forms of one service and structure. A pattern that another one covers was merged into that one, or would have been if
+ * one member had seen all bodies; its id is an alias of the other id. All other patterns survive.
  */
 export class PatternForms {
   readonly #all: readonly RankedCoverage[];

@@ -4,7 +4,7 @@ const MAX_HASHES = 10_000;
 const hashByName = new Map<string, number>();
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Initial value and step of the hash of a key. Numbers in keys do not distinguish bodies: each is hashed as `0`. */
+/** Initial value of the hash of a key. Numbers in keys do not distinguish bodies: each number is hashed as `0`. */
 const SEED = 17;
 const mixKeyHash = (hash: number, code: number, before: number): number => {
   if (!isDigit(code)) return Math.imul(hash ^ code, 0x01000193);
@@ -151,7 +151,7 @@ export const readLogfmt = (body: string, into: KeyedBody): string | undefined =>
   return scanResult.message;
 };
 
-/** Stores the hash of the key that begins at `start`. */
+/** Stores the hash of the key that begins at `start`, and returns the end of the key. */
 const scanKey = (body: string, start: number): number => {
   let hash = SEED;
   let code = 0;

@@ -1,7 +1,7 @@
 /**
- * Assigns log records to patterns. Records have no stored id: bodies are matched against the known patterns of their
- * service when they are read (`test/bench/README.md` has the costs of both). The result is therefore always a surviving
- * pattern.
+ * Assigns log records to patterns. Records have no stored pattern id: when records are read, their bodies are matched
+ * against the known patterns of their service (`test/bench/README.md` compares the costs). The result is therefore
+ * always a surviving pattern.
  */
 
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -75,8 +75,8 @@ export const readForms = async (
 };
 
 /**
- * Returns the pattern of each body: `other` if the service has more forms than the limit and none covers the body;
- * `null` if no pattern is known yet.
+ * Returns the pattern id of each body: the id of `other` if no form covers the body and the service has the pattern
+ * `other`; `null` if no pattern is known yet.
  */
 export const findPatternIds = async (
   columns: TenantColumns,

@@ -1,7 +1,7 @@
 /**
- * Character classes of log bodies, and ends of values that are recognized by their form. Each function scans forward
- * once from a position in the codes of a text. The text is followed by codes that count as letters (`BEYOND`), so a
- * short lookahead is safe.
+ * Defines the character classes of log bodies, and finds the ends of values that are recognized by their form. Each
+ * function scans forward once from a position in the character codes of a text. Codes that count as letters (`BEYOND`)
+ * follow the text, so a short lookahead is safe.
  */
 
 import { WordSet } from './word-set.ts';
@@ -12,7 +12,7 @@ const DIGIT = 4;
 /** Punctuation within words: `. / - _ @ …` */
 const JOINT = 8;
 const HEXADECIMAL = 16;
-/** In addition to `JOINT`: `@` and `?`. */
+/** Additional classes of `@` and `?`, which are also `JOINT`. */
 const AT_SIGN = 32;
 const QUESTION_MARK = 64;
 

@@ -137,8 +137,8 @@ export class Tokens implements KeyedBody {
   /** Hash of the punctuation before the first token, which distinguishes bodies without words */
   #leadingPunctuationHash = 0;
   /**
-   * Brackets and quotes since the last token, those opened within the token, and those closed after it but opened
-   * before
+   * Number of brackets and quotes that were opened since the last token, opened within it, and closed after it but
+   * opened before it
    */
   #openedSinceToken = 0;
   #openedWithinToken = 0;
@@ -148,7 +148,8 @@ export class Tokens implements KeyedBody {
   /** Whether the next quote closes an HTTP request */
   #inRequest = false;
   /**
-   * Properties of the last run: its character classes, whether all are hexadecimal, and its number of dots and slashes
+   * Properties of the last run: its character classes, whether all its characters are hexadecimal, and its numbers of
+   * dots and slashes
    */
   #runClasses = 0;
   #isHex = false;
@@ -159,7 +160,7 @@ export class Tokens implements KeyedBody {
 
   /** Reads a body: by its keys if it is a JSON object or logfmt, otherwise as text. */
   read(body: string | WireBody): void {
-    // Setting the length is slower than many of the following steps.
+    // The length is set only if needed, because setting it is slower than many of the following steps.
     if (this.jsonFields.length > 0) this.jsonFields.length = 0;
     this.form = 'text';
     this.message = '';
@@ -200,7 +201,7 @@ export class Tokens implements KeyedBody {
 
   /** Returns the text before token `index`, or after the last token. */
   readGap(index: number): string {
-    // Text after the last token within the limit is ignored.
+    // If the number of tokens reaches the limit, the text after the last one is ignored.
     if (index === MAX_TOKENS) return '';
     const { text } = this.#body;
     const from = index === 0 ? 0 : (this.ends[index - 1] as number);
@@ -436,8 +437,8 @@ export class Tokens implements KeyedBody {
   }
 
   /**
-   * Reads a run with a digit at `start`, which is not a word. The part before it is in the fields; `before` contains
-   * the common character classes.
+   * Reads a run with a digit at `start`, which is not a word. The private fields describe the part before `start`;
+   * `before` contains the character classes that all its characters share.
    */
   #readValue(from: number, start: number, to: number, before: number): number {
     const codes = this.codes;
@@ -604,7 +605,7 @@ export class Tokens implements KeyedBody {
 
   #addWord(from: number, end: number): number {
     const last = this.#wordEnd;
-    // A list of values that are each followed by the same word counts as one of them.
+    // A list of values, each followed by the same word, counts as one value and one word.
     if (this.#isRepetition(this.#wordHash)) {
       this.count -= 2;
       this.ends[this.count - 1] = this.ends[this.count + 1] as number;
@@ -635,7 +636,7 @@ export class Tokens implements KeyedBody {
   #addVariable(from: number, to: number, kind: number): number {
     const before = this.count - 1;
     if (before < 0 || this.hashes[before] !== VARIABLE) {
-      // The same applies to a list of values that are each preceded by the same word.
+      // Likewise, a list of values, each preceded by the same word, counts as one word and one value.
       if (this.#isRepetition(VARIABLE)) {
         this.count--;
         this.ends[this.count - 1] = to;

@@ -1,4 +1,4 @@
-/** Reads the records around a record in the same stream: with its project, resource and scope. */
+/** Reads the records around a log record in the same stream: those with the same project, resource and scope. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
 import { createCondition } from '../records.ts';
@@ -24,7 +24,7 @@ const streamColumns: Readonly<Record<keyof LogStream, string>> = {
   attributes: 'scope_attributes',
 };
 
-// The engine rejects numbers beyond the range of their type, so they are compared as text where possible.
+// ClickHouse rejects numbers beyond the range of their type, so positions are compared as text where possible.
 export const positionCondition = `logs.timestamp = fromUnixTimestamp64Nano(toInt64OrZero({time:String}), 'UTC') AND toString(logs.partition) = {partition:String}
   AND toString(logs.offset) = {offset:String} AND toString(logs.ordinal) = {ordinal:String}`;
 

@@ -9,7 +9,9 @@ export interface LogCursor {
   readonly after: LogPosition;
 }
 
-/** A cursor of one order is not valid for the other, whose next page would repeat earlier records. */
+/**
+ * Each order has its own kind of cursor: with a cursor of the other order, the next page would repeat earlier records.
+ */
 const cursorKind = (order: LogOrder): string => (order === 'newest' ? 'logs' : 'logs-oldest');
 
 export const encodeLogCursor = (order: LogOrder, { range, after }: LogCursor): string =>

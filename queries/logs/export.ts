@@ -7,7 +7,7 @@ import { buildLogCondition } from './filter.ts';
 import { type LogOrder, readLogPage } from './pages.ts';
 import { readSelectedColumns, resolveColumns } from './read-log.ts';
 
-/** A page reads entire buckets of the sorting key, ten minutes, so small pages would read the same rows repeatedly. */
+/** Each page reads entire ten-minute buckets of the sorting key, so small pages would read the same rows repeatedly. */
 const pageSize = 5_000;
 
 export interface ExportQuery {
@@ -18,7 +18,7 @@ export interface ExportQuery {
   readonly limit: number;
 }
 
-/** Some records, and the position of the last one if more follow beyond the limit. */
+/** A page of records; on the last page, the position of its last record if more records follow beyond the limit. */
 export interface ExportPage<Item> {
   readonly items: readonly Item[];
   /** Set on the last page only. */
@@ -41,7 +41,7 @@ async function* readPages<Item>({ limit, after }: ExportQuery, read: ReadPage<It
   }
 }
 
-/** Whole records. */
+/** Exports complete records. */
 export const exportRecords = (reading: Reading, question: ExportQuery): AsyncGenerator<ExportPage<LogRecord>> => {
   const { filter, range, order } = question;
   const condition = buildLogCondition(filter);

@@ -34,7 +34,9 @@ export interface Histogram {
   readonly hint?: string | undefined;
 }
 
-/** Returns counts of all steps, including those without records. Values and rest add up to all records. */
+/**
+ * Counts records in all steps, including empty steps. The counts of the values and of the rest add up to all records.
+ */
 export const countLogs = async (
   reading: Reading,
   { records, range, stepMs, groupBy, maxGroups }: HistogramQuery,
@@ -50,7 +52,7 @@ export const countLogs = async (
       ? undefined
       : await run({ ...query, groupBy: [groupBy], limit: maxGroups }, reading, { range, stepMs });
   const hasOmittedGroups = countsByValue?.partial.some(({ code }) => code === 'groups') ?? false;
-  // If no value is omitted, there is no rest, and the total need not be counted.
+  // If no value is omitted, there are no other records, and the total need not be counted.
   const totalCounts =
     countsByValue === undefined || hasOmittedGroups ? await run(query, reading, { range, stepMs }) : undefined;
   const totals = (totalCounts?.series[0]?.points ?? []).map(([, value]) => Number(value ?? 0));

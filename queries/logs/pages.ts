@@ -8,7 +8,7 @@ import { type Condition, isLongRange, rangeParameterValues, selectionClauses } f
 import { findPreviousRead, orderByTime, readGrowingRanges } from '../rows/in-order.ts';
 import { type LogPosition, type LogRow, type LogWithPosition, logColumns, toLogs } from '../signals/log-record.ts';
 
-/** By time, then by position on the bus: an order without ties. */
+/** Orders of lists: by time, then by position on the bus, so that there are no ties. */
 export const logOrders = ['newest', 'oldest'] as const;
 export type LogOrder = (typeof logOrders)[number];
 
@@ -61,7 +61,7 @@ export interface LogPageRequest {
   /** Newest first by default. */
   readonly order?: LogOrder | undefined;
   /**
-   * Range of the records. It is read from the start of the order, only as far as needed. Without it, all matching
+   * Range of the records. Records are read in the requested order, only as far as needed. Without a range, all matching
    * records are read.
    */
   readonly range?: Range | undefined;
@@ -109,9 +109,9 @@ export const readLogsOfRange = async (
 };
 
 /**
- * Returns whether a time span has matching records, at half the cost of an empty list, whose columns and order are
- * planned in any case. The engine caches negative results. Undefined if the condition uses no index, because most of
- * the span would be read twice.
+ * Returns a check whether a time range has matching records. It costs half as much as an empty list, for which
+ * ClickHouse also plans columns and order, and ClickHouse caches negative results. Undefined if the condition uses no
+ * index, because most of the range would be read twice.
  */
 export const buildExistenceCheck = (
   columns: TenantColumns,

@@ -5,7 +5,9 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { parseSort } from '../sort.ts';
 
-/** Counts of series alive at two times: with points in the hour before. */
+/**
+ * Counts of the series that are alive at two times. A series is alive at a time if it has points in the hour before it.
+ */
 const countFields = {
   before: z.int().describe('Number of series alive at `from`: seen in the hour before'),
   series: z.int().describe('Number of series alive at `to`: seen in the hour before'),
@@ -34,7 +36,7 @@ const timeParameter = (name: string): string => `fromUnixTimestamp64Milli({${nam
 const aliveBefore = `(first <= ${timeParameter('from')} AND last >= ${timeParameter('beforeFrom')})`;
 const alive = `(first <= ${timeParameter('to')} AND last >= ${timeParameter('beforeTo')})`;
 const appeared = `(first > ${timeParameter('from')} AND first <= ${timeParameter('to')})`;
-/** Alive at the start of the range, or appeared since. */
+/** Series that were alive at the start of the range or appeared later, but are not alive at its end. */
 const disappeared = `(first <= ${timeParameter('to')} AND last >= ${timeParameter('beforeFrom')} AND last < ${timeParameter('beforeTo')})`;
 
 const countColumns = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS appeared, toString(countIf(${disappeared})) AS went`;
@@ -99,7 +101,7 @@ export const cardinalitySorts = [
 ] as const satisfies readonly `-${keyof typeof sortExpressions}`[];
 
 export interface MetricCardinalityQuery extends CardinalityQuery {
-  /** One alone. */
+  /** Only this metric. */
   readonly metric?: string | undefined;
   readonly sort: (typeof cardinalitySorts)[number];
   readonly after?: { readonly size: string; readonly metric: string } | undefined;
@@ -107,8 +109,8 @@ export interface MetricCardinalityQuery extends CardinalityQuery {
 }
 
 /**
- * Returns metrics with series at either time or between, largest first, and the position of the last one if there are
- * more.
+ * Returns the metrics with series at one of the two times or between them, largest first. If there are more metrics,
+ * also returns the position of the last one.
  */
 export const listMetricCardinality = async (
   { columns }: Pick<Reading, 'columns'>,
@@ -151,7 +153,7 @@ export const listLabelCardinality = async (
   { columns }: Pick<Reading, 'columns'>,
   { range, metric, ...scope }: CardinalityQuery & { readonly metric: string },
 ): Promise<z.output<typeof LabelCardinality>[]> => {
-  // A series has a row for every hour with points, so rows show whether it was alive without being merged.
+  // A series has a row for every hour with points, so unmerged rows are sufficient to determine whether it was alive.
   const aliveCondition = (at: string, before: string): string =>
     `(series.first_seen <= ${timeParameter(at)} AND series.last_seen >= ${timeParameter(before)})`;
   const isAlive = aliveCondition('to', 'beforeTo');

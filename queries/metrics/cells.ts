@@ -4,7 +4,7 @@ import type { MetricQuery } from '../query.ts';
 
 export type Across = MetricQuery['across'];
 
-/** How a cell combines the values of series: `ratio` divides the sum of values by that of divisors. */
+/** Function that combines the values of series in a cell: `ratio` divides the sum of values by the sum of divisors. */
 export type CombineFunction = Across | 'ratio';
 
 /** A row of `combineByGroupSql`. */
@@ -32,8 +32,8 @@ const combineSql = (by: CombineFunction): readonly [value: string, integer: stri
 };
 
 /**
- * Returns SQL of the values of groups, from those of series (`numbers.ts`). `{members:Array(UInt64)}` are series,
- * `{groups:Array(UInt32)}` the group of each.
+ * Returns SQL of the values of groups, from the values of series (`numbers.ts`). `{members:Array(UInt64)}` are the ids
+ * of the series, and `{groups:Array(UInt32)}` is the group of each.
  */
 const combineByGroupSql = (series: string, by: CombineFunction): string => {
   const [value, integer] = combineSql(by);
@@ -44,7 +44,7 @@ const combineByGroupSql = (series: string, by: CombineFunction): string => {
     FROM (${series}) GROUP BY g, w) GROUP BY g`;
 };
 
-/** Parses numbers that JSON lacks, which are `nan`, `inf` and `-inf`. */
+/** Parses a number, which is text if JSON cannot represent it: `nan`, `inf` and `-inf`. */
 export const parseClickHouseNumber = (value: number | string): number => {
   if (typeof value === 'number') return value;
   if (value === 'inf') return Number.POSITIVE_INFINITY;
@@ -144,7 +144,7 @@ export class Cells {
     const value = this.#values[cell] as number;
     if (this.#by === 'ratio') return value / (this.#divisors[cell] as number);
     if (this.#by === 'avg' && count > 1) return value / count;
-    // Among several integers, the one that the double represents applies.
+    // The exact integer is returned only if it equals the combined double.
     const integer = this.#integers.get(cell);
     return integer !== undefined && Number(integer) === value ? integer : value;
   }

@@ -36,7 +36,7 @@ const numberBuckets = ({ series, groupIndexes: groups }: MetricPlan, isSummed: b
   return { buckets, bucketOfSeries, groupOfHistogram };
 };
 
-/** Returns quantiles of the bucket increases of each group; of each histogram if series are not added. */
+/** Returns quantiles of the bucket increases of each group, or of each histogram if series are not added up. */
 export const computeClassicQuantiles = async (
   plan: MetricPlan,
   reads: readonly SeriesRead[],

@@ -8,7 +8,7 @@ const maxNames = 3;
 const normalizedNameSql = (sql: string): string =>
   `substring(lower(replaceRegexpAll(${sql}, '[^A-Za-z0-9]', '')), 1, 200)`;
 
-/** Returns whether the metric has series at all, and similar names; undefined if there is an answer. */
+/** Returns a hint whether the metric exists at all, with similar names; undefined if the answer is not empty. */
 export const buildMetricHint = async (
   { metric, overTime }: MetricQuery,
   answer: Answer,

@@ -1,5 +1,6 @@
 /**
- * Buckets of histograms by group and window: added by the engine if their layouts are equal, and here if they differ.
+ * Buckets of histograms by group and window. ClickHouse adds histograms with equal layouts; this module adds those with
+ * different layouts.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { parseClickHouseNumber } from './cells.ts';
@@ -108,7 +109,7 @@ interface MixedHistogram {
   max: number;
 }
 
-/** If one of several bounds is unknown, the result is unknown. */
+/** Parses a minimum or maximum. If one of several histograms does not know it, the combined one does not either. */
 const parseExtreme = (value: number | string | null, unknown: number): number =>
   value === null ? unknown : parseClickHouseNumber(value);
 

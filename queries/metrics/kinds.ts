@@ -21,7 +21,7 @@ const counterFunctions: ReadonlySet<OverTime> = new Set(['rate', 'increase']);
 /** Types in Prometheus' metadata whose values go up and down. */
 const gaugeTypes = new Set(['gauge', 'info', 'state_set', 'gauge_histogram']);
 
-/** Returns why the increase of a series of numbers is meaningless; undefined if it is not. */
+/** Returns why the increase of a series of numbers is meaningless; undefined if the series is a counter. */
 const explainNotCounter = ({ metric, kind, monotonic, source }: SelectedSeries): string | undefined => {
   if (gaugeTypes.has(kind)) return `${metric} is a gauge, not a counter: use avg, min, max or last`;
   if (source === 'otlp' && kind === 'sum' && !monotonic)

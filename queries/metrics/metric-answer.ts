@@ -10,7 +10,7 @@ import type { MetricPlan, ReadValue } from './plan.ts';
 const returnsPointValues = ({ overTime, across }: MetricQuery): boolean =>
   ['last', 'min', 'max'].includes(overTime) && ['none', 'min', 'max'].includes(across);
 
-/** JSON cannot represent some numbers. */
+/** Returns a value for JSON; numbers that JSON cannot represent are text. */
 const formatValue = (query: MetricQuery, cell: Cell): number | string | null => {
   if (cell === undefined) return null;
   if (typeof cell === 'bigint') return String(cell);
@@ -18,7 +18,7 @@ const formatValue = (query: MetricQuery, cell: Cell): number | string | null => 
   return returnsPointValues(query) ? cell : withoutNoise(cell);
 };
 
-/** Returns the answer of a plan's values: the groups with the largest ones, as series or as a table. */
+/** Builds the answer from the values of a plan: the groups with the largest values, as series or as a table. */
 export const buildMetricAnswer = (
   { query, windows, groups, limits, partial }: Pick<MetricPlan, 'query' | 'windows' | 'groups' | 'limits' | 'partial'>,
   values: ReadValue,

@@ -1,6 +1,6 @@
 /**
- * Metric queries of the builder: points of each series become one value per window, and series become groups. The
- * README describes the functions.
+ * Metric queries of the builder. The points of each series are aggregated to one value per window, and the series are
+ * aggregated to groups. The README describes the functions.
  */
 import type { Answer, QueryContext } from '../answer.ts';
 import { invalid } from '../errors.ts';
@@ -34,8 +34,9 @@ import { findCommonUnit, type SelectedSeries, selectSeries } from './selection.t
 import { type PointSource, pointsCondition, type Windows, windowsOf } from './windows.ts';
 
 /**
- * Runs a metric query: series with a step, a table without. Throws a `QueryError` if the function does not apply to the
- * metric's type or the plan does not allow it. `partial` lists the limits that were reached.
+ * Runs a metric query. The answer is series if the context has a step, otherwise a table. Throws a `QueryError` if the
+ * function does not apply to the metric's type or the plan does not allow it. `partial` lists the limits that were
+ * reached.
  */
 export const runMetric = async (
   query: MetricQuery,
@@ -61,7 +62,10 @@ export const runMetric = async (
   return buildMetricAnswer(plan, values, unit, context);
 };
 
-/** A quantile of `latency` includes the classic histogram `latency_bucket`. */
+/**
+ * Selects the series of a query. For a quantile of `latency` without series, uses the classic histogram
+ * `latency_bucket`.
+ */
 const selectQuerySeries = async (
   query: MetricQuery,
   reading: Reading,
@@ -86,7 +90,7 @@ const selectQuerySeries = async (
   return isGroupedByHistogram ? selectedSeries.series.map(removeBucketBound) : selectedSeries.series;
 };
 
-/** Buckets of one classic histogram form one series of quantiles. */
+/** Removes the label `le`, so that the buckets of one classic histogram are one group. */
 const removeBucketBound = (series: SelectedSeries): SelectedSeries => {
   const { le: _bound, ...labels } = series.labels;
   return { ...series, labels };
@@ -147,7 +151,7 @@ const combineNumbers = async (plan: MetricPlan, reads: readonly SeriesRead[]): P
   return readCellValues(cells, query, windows);
 };
 
-/** Senders determine the quantiles of a summary; no others can be computed from it. */
+/** Throws if no sender computed the requested quantile of a summary: other quantiles cannot be derived from it. */
 const rejectUnknownQuantile = async ({ query, reading, series, windows }: MetricPlan, reads: readonly SeriesRead[]) => {
   const ids = reads.flatMap(({ members }) => members.flatMap((member) => series[member]?.id ?? []));
   const source: PointSource = { table: 'summaries', metrics: [query.metric], ids };
@@ -209,7 +213,10 @@ const summaryQuantile = (source: PointSource, quantile: number): NumberSource =>
   counter: 'toFloat64(0)',
 });
 
-/** If series are added, histograms are added before the quantile; otherwise each series has its own quantile. */
+/**
+ * Computes quantiles of histograms. If series are summed, their histograms are added first; otherwise each series has
+ * its own quantile.
+ */
 const histogramQuantiles = async (
   plan: MetricPlan,
   reads: readonly SeriesRead[],

@@ -13,7 +13,7 @@ export interface NumberSource {
   readonly value: string;
   /** SQL of the value as an integer if a double cannot represent it; otherwise 0. */
   readonly integer: string;
-  /** SQL of another value that grows with it: the count, if the value is a sum. */
+  /** SQL of the value by which averages are divided: the count, if the value is a sum. */
   readonly divisor?: string;
   /** SQL of a value that falls only when the counter restarts. */
   readonly counter: string;
@@ -28,7 +28,7 @@ export const sampleNumbers = (source: PointSource): NumberSource => ({
   counter: 'samples.value',
 });
 
-/** Returns the number and sum of observations in histograms and summaries. */
+/** Returns the SQL of the number or sum of observations in histograms and summaries. */
 export const observationNumbers = (source: PointSource, overTime: MetricQuery['overTime']): NumberSource => {
   const count = `toFloat64(${source.table}.count)`;
   const sum = `ifNull(${source.table}.sum, nan)`;
@@ -119,14 +119,17 @@ export const pairsSql = (source: PointSource, windows: Windows, selected: Readon
     WINDOW pair AS (PARTITION BY series_id ORDER BY timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)`;
 };
 
-/** Returns SQL of whether a counter restarted between two points: its start is after the previous point, or `fell`. */
+/**
+ * Returns SQL of whether a counter restarted between two points: its start time is after the previous point, or its
+ * value decreased.
+ */
 export const resetSql = (decreasedSql: string): string => `((st != qst AND st >= qt AND st > 0) OR ${decreasedSql})`;
 
 /** Returns SQL over `pairsSql` of the increase of a cumulative counter, and of its start. */
 export const increaseSql = (windows: Windows, fell: string) => ({
   /**
-   * A first point counts from 0 if the counter started within the range; otherwise the value before is unknown. A start
-   * equal to the point's time means that the true start is unknown.
+   * The first point counts from 0 if the counter started within the range; otherwise the previous value is unknown. A
+   * start time equal to the point's time means that the real start is unknown.
    */
   isKnown: `multiIf(qt = 0, st < t AND ${windowSql(windows).isInRangeSql('st')}, ${resetSql(fell)}, st != t, true)`,
   since: `multiIf(qt = 0, st, ${resetSql(fell)}, greatest(st, qt), qt)`,
@@ -135,7 +138,10 @@ export const increaseSql = (windows: Windows, fell: string) => ({
     `if(qt = 0 OR ${resetSql(fell)}, ${value}, ${difference})`,
 });
 
-/** Integers beyond the precision of doubles are subtracted as integers, because the difference may be small. */
+/**
+ * Returns SQL of the difference of two values, or of whether they decreased. Integers beyond the precision of doubles
+ * are subtracted as integers, because the difference may be small.
+ */
 const exactDifferenceSql = (of: 'value' | 'fell'): string => {
   const integerSql = (prefix: string): string => `if(${prefix}x != 0, ${prefix}x, toInt64(${prefix}v))`;
   return of === 'value'
@@ -144,8 +150,8 @@ const exactDifferenceSql = (of: 'value' | 'fell'): string => {
 };
 
 /**
- * Returns SQL of the increase of counters in each window: resets count, and increases longer than a window are spread
- * over their time.
+ * Returns SQL of the increase of counters in each window. Counter resets are handled, and an increase over more than
+ * one window is spread over its time.
  */
 export const increaseInWindows = (
   { source, value, integer, counter, divisor }: NumberSource,
@@ -167,8 +173,8 @@ export const increaseInWindows = (
     temporality === 'delta'
       ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', value: 'v', divisor: d }
       : { known: isKnown, since, value: of('v', 'qv', exactDifferenceSql('value')), divisor: of(d, `q${d}`) };
-  // Short increases are added first, so that few rows remain to be spread. Keys are numbers, because tuple keys cost
-  // several times as much.
+  // Increases within one window are added first, so that few rows remain to be spread over several windows. Keys are
+  // numbers, because tuple keys cost several times as much.
   return `SELECT series_id, w, sum(part * grown) AS a, sum(part * divided) AS b, toInt64(0) AS i, sum(seen) AS points FROM (
     SELECT series_id, grown, divided, seen, arrayJoin(${sharesSql('begun', 'ended', 'own')}) AS share, share.1 AS w, share.2 AS part FROM (
       SELECT series_id, own, begun, ended, sum(more) AS grown, sum(divisor) AS divided, count() AS seen FROM (

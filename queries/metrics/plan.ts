@@ -57,8 +57,8 @@ const maxPointsPerStatement = { samples: 2_000_000, histograms: 200_000, summari
 const defaultIntervalNs = 5_000_000_000n;
 
 /**
- * Reads series in parts, so that no statement reads too much; `read` receives indexes of series. Stops at the limits,
- * and reports it.
+ * Reads series in parts, so that no statement reads too much; `read` receives the indexes of series. At a limit, stops
+ * and adds the reason to `partial`.
  */
 export const readInParts = async (
   { series, windows, limits, deadline, partial }: MetricPlan,

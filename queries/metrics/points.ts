@@ -6,7 +6,7 @@ import { parseClickHouseNumber } from './cells.ts';
 
 /** NaN and infinities are strings, because JSON lacks them. */
 export const Value = z.union([z.number(), z.string()]);
-/** A string beyond 2^53. Native histograms may have fractional counts. */
+/** Counts above 2^53 are strings. Native histograms may have fractional counts. */
 const Count = z.union([z.number(), z.string()]);
 const resetHints = ['reset', 'not-reset', 'gauge'] as const;
 const Buckets = z.strictObject({ offset: z.int(), bucketCounts: z.array(Count) });
@@ -70,10 +70,16 @@ export interface PointRow {
 }
 
 const textArraySql = (table: string, column: string): string => `arrayMap(x -> toString(x), ${table}.${column})`;
-/** Returns a count of a histogram, or the exact one at its position in `exact_counts`. */
+/**
+ * Returns SQL of a histogram's count: the exact one at a position of `exact_counts` if there is one, otherwise the
+ * column.
+ */
 const countSql = (column: string, place: number): string =>
   `if(empty(exact_counts), toString(histograms.${column}), toString(exact_counts[${place}]))`;
-/** Returns the counts of buckets, or the same number of exact ones from a position on. */
+/**
+ * Returns SQL of the counts of buckets: the exact ones from a position of `exact_counts` on if there are any, otherwise
+ * the column.
+ */
 const countsSql = (column: string, from: string): string =>
   `if(empty(exact_counts), ${textArraySql('histograms', column)}, arrayMap(x -> toString(x), arrayResize(arraySlice(exact_counts, ${from}), length(histograms.${column}))))`;
 
@@ -135,7 +141,7 @@ export const readPoints = async (columns: TenantColumns, query: PointQuery): Pro
   return groupBySeries(pages.flat());
 };
 
-/** Returns text for NaN and infinities, which JSON lacks. */
+/** Parses a number; NaN and infinities, which JSON cannot represent, are returned as text. */
 export const parseNumberOrText = (text: string): number | string => {
   const value = parseClickHouseNumber(text);
   return Number.isFinite(value) ? value : String(value);

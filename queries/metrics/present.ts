@@ -3,7 +3,7 @@ import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { seriesSeenCondition, seriesSeenParameters } from '../series-seen.ts';
 
-/** Returns those of these metrics that may have points in the range. */
+/** Returns the metrics of a list that may have points in the range. */
 export const findPresentMetrics = async (
   { columns }: Reading,
   metrics: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Quantiles of histograms, computed as in Prometheus: the bucket of the rank, and an interpolated position within it,
- * linear for explicit bounds and exponential for exponential buckets. The observed minimum and maximum, if known, close
- * the outer buckets and bound the result.
+ * Computes quantiles of histograms as Prometheus does: finds the bucket of the rank, and interpolates within it,
+ * linearly for explicit bounds and exponentially for exponential buckets. The observed minimum and maximum, if known,
+ * bound the outer buckets and the result.
  */
 
 /** Observations in `(lower, upper]`. */
@@ -68,8 +68,8 @@ const absorbBelowThreshold = (side: Map<number, number>, scale: number, threshol
 };
 
 /**
- * Returns the sum of two histograms in the coarser scale and the wider zero bucket: exact, because a coarser bucket
- * consists of entire finer ones.
+ * Adds two histograms, with the coarser scale and the wider zero bucket. The result is exact, because a coarser bucket
+ * consists of complete finer ones.
  */
 export const addExponential = (one: ExponentialBuckets, other: ExponentialBuckets): ExponentialBuckets => {
   const scale = Math.min(one.scale, other.scale);
@@ -84,8 +84,8 @@ export const addExponential = (one: ExponentialBuckets, other: ExponentialBucket
 };
 
 /**
- * Returns the buckets in order. The first begins at the minimum; if that is unknown, at 0, or at its own upper bound if
- * that is negative.
+ * Returns the buckets in order. The first bucket begins at the minimum. If the minimum is unknown, it begins at 0, or
+ * at its own upper bound if that is negative.
  */
 export const explicitBuckets = ({ bounds, counts }: ExplicitBuckets, { min, max }: Extremes): Bucket[] => {
   const first = bounds[0];
@@ -171,7 +171,7 @@ export const computeQuantile = (
   if (total <= 0) return undefined;
   let rank = quantile * total;
   for (const [index, bucket] of nonEmptyBuckets.entries()) {
-    // A rest after the last bucket is a rounding error.
+    // If a rank remains after the last bucket, it is a rounding error.
     if (rank <= bucket.count || index === nonEmptyBuckets.length - 1) {
       const value = interpolate(bucket, Math.min(1, rank / bucket.count));
       return Math.max(min, Math.min(max, value));
@@ -182,8 +182,8 @@ export const computeQuantile = (
 };
 
 /**
- * Returns the quantile of a classic histogram from cumulative counts by upper bound. Undefined without the `+Inf`
- * bucket. A bucket with a smaller count than a lower one counts as much as that one.
+ * Returns the quantile of a classic histogram from cumulative counts by upper bound; undefined without the `+Inf`
+ * bucket. If the count of a bucket is smaller than that of a lower bucket, the lower bucket's count is used.
  */
 export const computeClassicQuantile = (
   cumulative: ReadonlyMap<number, number>,

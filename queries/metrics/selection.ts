@@ -32,7 +32,7 @@ export interface SelectedSeries {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Selection of series: of one of these metrics, matching a search, possibly with points in the range. */
+/** Selects the series of metrics that match a search and may have points in the range. */
 export interface SeriesQuery {
   readonly metrics: readonly string[];
   readonly search?: string | undefined;
@@ -60,7 +60,8 @@ interface Row {
 }
 
 /**
- * Returns SQL of whether a series has the value of a name, and of its text. `resource` attributes are in another table.
+ * Returns SQL of a tuple: whether a series itself has a value for a name, and the value as text. Resource attributes
+ * are in another table.
  */
 const seriesValueSql = (reference: Reference): string => {
   switch (reference.kind) {
@@ -90,8 +91,8 @@ const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:In
 const aliveSinceParameter = (from: bigint): string => String(earliestRowMs(Number(from / 1_000_000n)));
 
 /**
- * Returns the selected series, in the order of their ids, and whether there are more than `maxSeries`. The latest
- * Prometheus metadata of a series applies.
+ * Returns the selected series, in the order of their ids, and whether there are more than `limit`. If the metadata of a
+ * Prometheus series changed, the latest version is returned.
  */
 export const selectSeries = async (
   { columns }: Pick<Reading, 'columns'>,
@@ -233,8 +234,8 @@ const formatValue = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value ?? '');
 
 /**
- * Returns the text as in the search language: the series' own label, otherwise its resource's attribute; empty if it
- * has neither.
+ * Returns the value of a label as text, with the rules of the search language: the series' own label, otherwise the
+ * attribute of its resource; empty if it has neither.
  */
 const formatLabel = (
   reference: Reference,

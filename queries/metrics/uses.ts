@@ -1,4 +1,4 @@
-/** Finds documents that reference a metric: proof that it is used. */
+/** Finds the documents that reference a metric, as evidence that the metric is used. */
 import { z } from 'zod';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -23,7 +23,7 @@ export interface QueryCollection {
   isPrivate(document: object): boolean;
 }
 
-/** All collections that may reference a metric. A resource with queries adds itself here. */
+/** All collections that may reference a metric. Add each new resource whose documents contain queries. */
 export const queryHolders: readonly QueryCollection[] = [
   {
     pluralName: 'saved queries',
@@ -56,7 +56,7 @@ export const MetricUses = z.strictObject({
 });
 type Use = z.output<typeof Use>;
 
-/** References in a document: names of metrics in builder queries, and name matchers in PromQL. */
+/** References in a document: names of metrics in builder queries, and tests of names from PromQL selectors. */
 interface ReferencedNames {
   readonly built: ReadonlySet<string>;
   readonly tests: readonly ((name: string) => boolean)[];
@@ -66,8 +66,8 @@ interface ReferencedNames {
 const namePattern = /[A-Za-z_:][\w:.]*/g;
 
 /**
- * Returns a matcher for each PromQL selector that restricts the name. In text that is not PromQL, each word counts as a
- * name, which can only add names.
+ * Returns a test for each PromQL selector that restricts the name. In text that is not valid PromQL, each word counts
+ * as a name: this may report a use too many, but misses none.
  */
 const collectNameTests = (expression: string): ReferencedNames['tests'] => {
   const tests: ((name: string) => boolean)[] = [];

@@ -28,7 +28,7 @@ export interface Windows {
 const minute = 60_000_000_000n;
 const staleAfterNs = 5n * minute;
 const maxLookback = 60n * minute;
-/** Maximum clock skew of senders: a point received earlier than this before the range is not in it. */
+/** Maximum clock skew of senders: a point that was received more than this before the range cannot be in the range. */
 const clockSkewNs = 24n * 60n * minute;
 
 export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: QueryContext): Windows => {
@@ -81,16 +81,16 @@ export const windowSql = ({ from, to, begin, width, count, staleAfterNs }: Windo
     /** Whether the duration exceeds a window. */
     isLongerSql: (start: string, end: string): string => `${end} - ${start} > ${int64Sql(width)}`,
     /**
-     * Windows, and their shares of an increase between `start` and `end`: the window `own`, in which it was seen. An
-     * `own` of -1 means it took longer than a window and is spread evenly over that time.
+     * Windows, with their shares of an increase between `start` and `end`. An increase belongs to the window `own`. If
+     * `own` is -1, it took longer than a window and is spread evenly over its time.
      */
     sharesSql: (start: string, end: string, own: string): string =>
       `if(${own} >= 0, [(${own}, toFloat64(1))],
         arrayMap(k -> (k, (least(${windowStartSql('k')} + ${int64Sql(width)}, ${end}) - greatest(${windowStartSql('k')}, ${start}, ${int64Sql(from)})) / (${end} - ${start})),
           range(${windowIndexSql(`greatest(${start}, ${int64Sql(from)})`)}, if(${own} >= 0, ${int64Sql(0)}, ${windowIndexSql(end)} + 1))))`,
     /**
-     * Windows in which a value is the newest: from its own until before that of the next value, while it is valid. A
-     * next value of 0 means none.
+     * Windows in which a value is the newest one and still valid: from its own window to the one before the next value.
+     * A `next` of 0 means that there is no next value.
      */
     validWindowsSql: (time: string, next: string): string =>
       `range(${windowIndexSql(`greatest(${time}, ${int64Sql(from)})`)}, 1 + least(

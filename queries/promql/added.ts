@@ -1,11 +1,11 @@
-/** Samples that count as stored before they are: of series that a rule group has just recorded. */
+/** Adds samples that are not stored yet to stored series: those that a rule group has just recorded. */
 import type { Labels, Selection, Series } from './series.ts';
 import { compileTest } from './syntax/matchers.ts';
 
 const labelsKey = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Returns the added series of a selection. Each has one sample. */
+/** Returns the additional series that match a selection. Each has one sample. */
 export const selectAdditionalSeries = (
   { matchers, fromMs, toMs }: Selection,
   added: readonly Series[],
@@ -19,13 +19,13 @@ export const selectAdditionalSeries = (
 
 const concatenate = (one: Float64Array, other: Float64Array): Float64Array => {
   const result = new Float64Array(one.length + other.length);
-  // Copied as memory, so that a NaN retains its bits.
+  // `set` copies the memory, so that a NaN retains its bits.
   result.set(one);
   result.set(other, one.length);
   return result;
 };
 
-/** Returns a series with the samples after its last one; samples stored meanwhile are already included. */
+/** Appends additional samples to a stored series, unless they have been stored in the meantime. */
 const appendSamples = (stored: Series, added: Series): Series => {
   if ((stored.times.at(-1) ?? Number.NEGATIVE_INFINITY) >= (added.times[0] as number)) return stored;
   const hasHistograms = stored.histograms !== undefined || added.histograms !== undefined;

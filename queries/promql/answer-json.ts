@@ -28,8 +28,8 @@ const toHistogramJson = (native: NativeHistogram): Json => {
 };
 
 /**
- * Serializes times and values series by series, because arrays of an entire answer take several times the size of its
- * text.
+ * Serializes times and values lazily, one series at a time, because the arrays of an entire answer take several times
+ * the memory of its text.
  */
 const toPointsJson = (times: Float64Array, toValueJson: (at: number) => unknown) => ({
   toJSON: () => Array.from(times, (time, at) => [time / 1000, toValueJson(at)]),

@@ -72,8 +72,8 @@ function* addHints(allSeries: Iterable<Series>): Iterable<Series> {
 }
 
 /**
- * Evaluates an expression over the series that `read` returns for a selection number, once each. Synchronous and
- * without its own I/O. Throws `PromqlExecutionError` and `PromqlLimitError`.
+ * Evaluates an expression. `read` returns the series of a selection by its number, and may be called once for each.
+ * Synchronous, and without I/O besides `read`. Throws `PromqlExecutionError` and `PromqlLimitError`.
  */
 export const evaluate = (
   { text, expression }: ParsedQuery,

@@ -6,8 +6,8 @@ import { listSelections, parse } from './index.ts';
 import { hasCacheableSteps } from './steps-cache.ts';
 
 /**
- * Returns the stored metrics that an expression reads, provided that each step depends only on points up to its own
- * time, for any start of the range. Undefined if it does not, or if the expression selects series without names.
+ * Returns the stored metrics that an expression reads. Undefined if a step depends on more than the points up to its
+ * own time, such as on the start of the range, or if the expression selects series without a metric name.
  */
 export const readMetricNames = async (
   expression: string,
@@ -19,7 +19,7 @@ export const readMetricNames = async (
   const metrics = new Set<string>();
   for (const { matchers, fromMs, toMs } of listSelections(parsed, window)) {
     const name = matchers.find((matcher) => matcher.name === '__name__' && matcher.op === '=')?.value ?? '';
-    // `target_info` exists while any of a resource's series do.
+    // `target_info` exists while any series of its resource exists, so it depends on all metrics.
     if (name === '' || name === 'target_info' || toMs > window.endMs) return undefined;
     for (const { metric } of await findMetricsByName(scope, { fromMs, toMs }, matchers)) metrics.add(metric);
   }

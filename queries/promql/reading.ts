@@ -7,7 +7,10 @@ import type { Series } from './series.ts';
 export interface PromqlReading {
   readonly threads: Promql;
   readonly translation: Translation;
-  /** Samples that count as stored before they are: of series recorded for the evaluation time. */
+  /**
+   * Samples that are not stored yet, but are evaluated as if they were: those of series recorded for the evaluation
+   * time.
+   */
   readonly additionalSeries?: readonly Series[] | undefined;
 }
 

@@ -30,8 +30,8 @@ const getSeriesName = (labels: Readonly<Record<string, string>>, { expression }:
   labels['__name__'] ?? expression;
 
 /**
- * Returns the window of a query. Steps are multiples of the step, starting at or after the start of the range, or they
- * begin with the range.
+ * Returns the evaluation window of a query. Steps are at multiples of the step length from the start of the range on,
+ * or, with `stepsFrom: 'range'`, counted from the start of the range.
  */
 export const buildPromqlWindow = ({ range: { from, to }, stepMs, stepsFrom }: QueryContext): EvaluationWindow => {
   const endMs = nsToMs(to);

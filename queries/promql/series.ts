@@ -5,7 +5,8 @@ export type Labels = Readonly<Record<string, string>>;
 export type ResetHint = 'unknown' | 'reset' | 'not-reset' | 'gauge';
 
 /**
- * A run of consecutive buckets: `offset` is relative to the end of the previous run (for the first run, to bucket 0).
+ * A span of consecutive buckets: `offset` is relative to the end of the previous span (for the first span, to bucket
+ * 0).
  */
 export interface BucketSpan {
   readonly offset: number;
@@ -37,7 +38,8 @@ export interface Series {
   /** Milliseconds since the epoch. */
   readonly times: Float64Array;
   /**
-   * The stale marker retains its bits (`0x7ff0000000000002`). If a histogram has one as its value, the sample is stale.
+   * The stale marker is a NaN with the bits `0x7ff0000000000002`, which are retained. A histogram whose value is the
+   * stale marker is stale too.
    */
   readonly values: Float64Array;
   /** If an element is defined, the sample is a histogram, and its value is meaningless. */

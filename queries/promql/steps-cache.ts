@@ -1,8 +1,8 @@
 /**
  * Caches steps of expressions that are queried repeatedly as time advances, as by panels.
  *
- * A step depends only on the samples in its windows, wherever the range begins. Steps before the first time piece with
- * changed data are therefore unchanged, and only those from there on are evaluated. Late and erased samples, new series
+ * A step depends only on the samples in its windows, not on the start of the range. Steps before the first time block
+ * with changed data are therefore unchanged, and only later steps are evaluated. Late and erased samples, new series
  * and renamed series all count as changes.
  */
 import { RowCache } from '../row-cache.ts';
@@ -19,7 +19,7 @@ import type { Scope } from './fetch/scope.ts';
 import type { EvaluationResult, ParsedQuery } from './index.ts';
 import { type DurationPart, type Expression, getAllParts } from './syntax/tree.ts';
 
-/** An expression over a window, and the reads of its selectors by current knowledge. */
+/** An expression over a window, and the reads of its selectors for the series that are known now. */
 export interface StepsQuery {
   readonly scope: Scope;
   readonly expression: string;
@@ -51,11 +51,11 @@ export interface CachedStepsReader {
 
 /** Maximum bytes of the cache, for all organizations. */
 const maxBytes = 64 * 1024 * 1024;
-/** Number of steps per piece: fewer mean less re-evaluation, but more comparisons. */
+/** Number of steps per time block: with fewer, fewer steps are evaluated again, but more fingerprints are compared. */
 const stepsPerBlock = 16;
 /**
- * Changed samples with equal number and checksum in one piece would go undetected, so entries expire after this time,
- * however often they are used.
+ * Changed samples with equal number and checksum in one time block would not be detected, so entries expire after this
+ * time, however often they are used.
  */
 const cacheTtlMs = 900_000;
 
@@ -76,7 +76,7 @@ const cacheKey = ({
 }: StepsKey): string => JSON.stringify([stepMs, lookbackMs, expression, translation, projectId, onlySource]);
 
 /**
- * Returns the length of the time pieces whose fingerprints are compared. Like steps, pieces begin at multiples of their
+ * Returns the length of the time blocks whose fingerprints are compared. Like steps, blocks begin at multiples of their
  * length.
  */
 export const blockLengthMs = ({ stepMs }: EvaluationWindow): number => stepsPerBlock * stepMs;
@@ -94,8 +94,8 @@ export const hasCacheableSteps = ({ expression }: ParsedQuery, { startMs, stepMs
   stepMs > 0 && startMs % stepMs === 0 && !dependsOnWindow(expression);
 
 /**
- * Returns whether a read has numbers or bucket counts. Whether a native histogram continues the previous one depends on
- * what else is read.
+ * Returns whether a read has only numbers or bucket counts. The reset hint of a native histogram depends on the
+ * previous one, which is not part of every read.
  */
 const readsOnlyNumbers = ({ sources }: SelectorRead): boolean =>
   sources.every(({ part, tables }) => part !== 'native' && !(part === 'value' && tables.includes('histograms')));
@@ -125,7 +125,7 @@ const firstChangedStepMs = ({ window, reads }: StepsQuery, before: CachedSteps, 
   const { stepMs, endMs } = window;
   let first = lastStepMs(before.window) + stepMs;
   for (const read of reads) {
-    // A step at this time reads this much later, or earlier if negative.
+    // How much later than its own time a step reads; negative if it reads only earlier samples.
     const aheadMs = read.window.toMs - endMs;
     const known = { before: before.fingerprints, beforeToMs: before.window.endMs + aheadMs, now };
     first = Math.min(first, findFirstChangeMs(read, known, blockLengthMs(window)) - aheadMs);

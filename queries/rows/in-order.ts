@@ -1,7 +1,7 @@
 /**
- * Reads records in the order of time, newest or oldest first, without reading all matches. It reads the end of the
- * range where the order begins, then growing time spans, until there are enough. A query that ran recently starts with
- * the span that was sufficient then.
+ * Reads records in the order of time, newest or oldest first, without reading all matches. It starts at the end of the
+ * range where the order begins, and reads growing time ranges until there are enough records. A query that ran recently
+ * starts with the range that was sufficient then.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { mergeServerRows, type RowOrder, type RowPosition } from '../merge-series.ts';
@@ -14,34 +14,35 @@ import { getSignalRecords, type QuerySignal } from '../signals/index.ts';
 const firstRangeNs = 60_000_000_000n;
 /** For one service: the sorting key has services in ten-minute units, so a minute costs as much as ten. */
 const firstServiceRangeNs = 600_000_000_000n;
-/** Growth factor of the span if nothing was found. */
+/** Growth factor of the time range if nothing was found. */
 const growthFactor = 20n;
 /**
- * The last span is the entire rest: rare records are found by indexes, and a statement costs as much as reading 50,000
- * rows. The rest is also read early if it is only this many times the span without results.
+ * The last of at most `maxRanges` time ranges is the entire remainder: indexes find rare records, and a statement costs
+ * as much as reading 50,000 rows. The remainder is also read early if it is at most this many times as long as the
+ * range without results.
  */
 const maxRanges = 4;
 const maxRemainderFactor = 80n;
 /**
- * A rest smaller than this fraction of a span is read with it, because a range of a minute includes both ends and thus
- * one more nanosecond.
+ * A remainder smaller than this fraction of a time range is read together with it. A range of a minute includes both
+ * ends, and is thus one nanosecond longer than a minute.
  */
 const smallRemainderDivisor = 10n;
 
-/** Number of rows requested, and number of rows found in a span. */
+/** Number of rows requested, and number of rows found so far. */
 export interface RangeResult {
   readonly limit: number;
   readonly found: number;
 }
 
-/** Number of rows that a query found in a time span from the start of its order. */
+/** Number of rows that a query found in a time range from the start of its order. */
 interface PreviousRead {
   readonly rows: number;
   readonly readNs: bigint;
   readonly atMs: number;
 }
 
-/** Recent result of the same query. It only affects the end of the first span. */
+/** Recent result of the same query. It only affects the length of the first time range. */
 export interface PreviousReadCache {
   get(): PreviousRead | undefined;
   set(found: PreviousRead): void;
@@ -49,15 +50,15 @@ export interface PreviousReadCache {
 
 const maxCachedQueries = 10_000;
 /**
- * Time from its measurement until a result expires, however often it is used: rare records may have become frequent,
- * and too long a span would be read.
+ * Time after which a cached result expires, however often it is used: rare records may have become frequent, and too
+ * long a time range would be read.
  */
 const cacheTtlMs = 60_000;
 const readCache = new RowCache<PreviousRead>(maxCachedQueries);
 
 /**
- * Returns the known result of a condition in an order. It does not depend on pages and range bounds, which may be among
- * the parameters.
+ * Returns the cached result of a condition in an order. The cache key excludes the bounds of the range, which may be
+ * among the parameters, so that all pages share it.
  */
 export const findPreviousRead = (
   columns: TenantColumns,
@@ -78,7 +79,9 @@ export const findPreviousRead = (
   };
 };
 
-/** Returns the first span, chosen by the earlier result to contain all rows. */
+/**
+ * Returns the length of the first time range, which should contain all requested rows according to the previous result.
+ */
 const firstRangeLength = (
   all: bigint,
   limit: number,
@@ -93,7 +96,7 @@ const firstRangeLength = (
   return likely > defaultSize ? likely : defaultSize;
 };
 
-/** Returns the length of the next span, chosen by the rows so far to contain the rest. */
+/** Returns the length of the next time range, which should contain all missing rows according to the rows so far. */
 const nextRangeLength = (read: bigint, last: bigint, left: bigint, { limit, found }: RangeResult): bigint => {
   if (found === 0) return left <= read * maxRemainderFactor ? left : last * growthFactor;
   const missing = BigInt(Math.max(1, limit - found));
@@ -102,8 +105,8 @@ const nextRangeLength = (read: bigint, last: bigint, left: bigint, { limit, foun
 };
 
 /**
- * Yields at most four spans that cover the range in order, without gaps or overlap. `next` takes the number of rows in
- * all spans so far.
+ * Yields at most four time ranges that cover the range in order, without gaps or overlap. `next` accepts the number of
+ * rows in all time ranges so far.
  */
 export function* iterateTimeRanges(
   { from, to }: Range,
@@ -131,8 +134,8 @@ export function* iterateTimeRanges(
  * `isOfService` is true if all rows belong to one service; `earlier` has the previous result of the same query and is
  * updated.
  *
- * With `hasSome`, a cheaper check, the first span is read only if it has rows; a span that had rows before is read
- * directly.
+ * With `hasRows`, a cheaper check, the first time range is read only if it has rows. Without the check if it had rows
+ * in the previous result.
  */
 export const readGrowingRanges = async <Row>(
   range: Range,

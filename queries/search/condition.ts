@@ -13,7 +13,7 @@ import type { Bound, Interval, PatternPieces, Search, ValueTest, WordTest } from
 export interface SearchCondition {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** Whether an index of words or attributes supports it. */
+  /** Whether ClickHouse can use an index of words or attributes for it. */
   readonly usesIndex: boolean;
   /** Whether it selects from another table. */
   readonly hasSubquery: boolean;
@@ -133,7 +133,10 @@ class ConditionWriter {
     }
   }
 
-  /** Within the function, attribute names refer to the event or link instead of the span. */
+  /**
+   * Returns a test of the attributes of any event or link. Within the lambda, the names of attribute columns refer to
+   * the event or link instead of the span.
+   */
   #writePart(test: ValueTest, part: 'event' | 'link', key: string): string {
     return `arrayExists((attributes, attribute_types) -> ${this.#writeTest(test, attributeExpressions(key))}, ${part}_attributes, ${part}_attribute_types)`;
   }
@@ -166,8 +169,8 @@ class ConditionWriter {
   }
 
   /**
-   * Returns a test of one value. A missing value has an empty text, so tests that an empty text passes also check
-   * existence.
+   * Returns a test of one value. A missing value is an empty text, so a test that an empty text would pass also checks
+   * whether the value exists.
    */
   #writeTest(test: ValueTest, { exists, text, type }: AttributeExpressions): string {
     switch (test.is) {

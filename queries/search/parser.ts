@@ -76,7 +76,7 @@ class Parser {
     return search;
   }
 
-  /** With a reference, terms are values of it. */
+  /** Parses terms separated by OR. With a reference, the terms are values of that field or attribute. */
   #parseOr(reference?: SearchReference): Search {
     const parts = [this.#parseAnd(reference)];
     while (this.#scanner.tryConsumeWord('OR')) {
@@ -127,7 +127,7 @@ class Parser {
     return name === undefined ? this.#parseText() : this.#parseValue(this.#resolveReference(name));
   }
 
-  /** Returns an attribute of that name if records have no such parts. */
+  /** Resolves a name to a field, or to an attribute of the record or of one of its parts. */
   #resolveReference(name: string): SearchReference {
     const part = this.#context.parts?.find((each) => name.startsWith(`${each}.`));
     return part === undefined

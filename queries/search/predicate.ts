@@ -44,7 +44,7 @@ const isLessByCodePoint = (one: string, other: string): boolean => {
   for (let at = 0; at < length; at++) {
     const left = one.charCodeAt(at);
     const right = other.charCodeAt(at);
-    // Surrogate halves represent later characters than any others.
+    // Surrogate halves represent characters with higher code points than all other characters.
     if (left !== right) return isSurrogateHalf(left) === isSurrogateHalf(right) ? left < right : isSurrogateHalf(right);
   }
   return one.length < other.length;

@@ -19,8 +19,8 @@ export const toQueryParts = (
   signal: Signal,
   { service, search, projectId, scope }: RecordFilter,
 ): { readonly search?: string; readonly projectId?: string } => {
-  // Parsed alone first: columns in errors then refer to the sent text, and no parenthesis closes one added here.
-  // Punctuation alone matches nothing, but would be ignored next to a service.
+  // The search is first parsed by itself, so that columns in errors refer to the text that was sent, and no parenthesis
+  // of it closes one that is added here. Punctuation alone matches nothing, but would be ignored next to a service.
   const matchesNothing = search !== undefined && parseSearch(search, signal).is === 'none';
   const searches = [
     ...(service === undefined || matchesNothing ? [] : [fieldEquals('service', service)]),

@@ -1,6 +1,7 @@
 /**
- * Regular expressions in linear time, in RE2 syntax. The engine's `match` is RE2; in process, its port `re2js` is used,
- * because JavaScript's own backtrack. `.` matches line breaks too, as in the engine.
+ * Regular expressions in RE2 syntax, which match in linear time. ClickHouse's `match` uses RE2. In this process its
+ * port `re2js` is used, because JavaScript's own regular expressions backtrack. `.` also matches line breaks, as in
+ * ClickHouse.
  */
 import { RE2JS } from 're2js';
 
@@ -15,7 +16,8 @@ export interface Regex {
 /** Maximum number of instructions of a compiled expression: RE2 rejects those that need too much memory. */
 const maxInstructions = 1_000;
 /**
- * Maximum with Unicode classes: each has about a hundred instructions in RE2, which counts UTF-8 bytes, and one here.
+ * Maximum for expressions with Unicode classes: a class has about a hundred instructions in RE2, which works on UTF-8
+ * bytes, but only one in `re2js`.
  */
 const maxInstructionsWithClasses = 250;
 

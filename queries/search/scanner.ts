@@ -12,14 +12,14 @@ const nameCharacters = String.raw`(?:[\p{L}_@$]|\\[^\s])(?:[\p{L}\p{N}_.@$/-]|\\
 const namePattern = new RegExp(String.raw`(${nameCharacters}):(?![\s)]|\/\/|$)`, 'uy');
 const signedNamePattern = /[+!][\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$)/uy;
 
-/** Matches a space, a name and a possible value: rarely part of an expression. */
+/** Matches a space, a name and the start of a value, which are rarely part of a regular expression. */
 const nextName = String.raw`\s\(*(?:${nameCharacters}|"[^"]*"):`;
 const nextNamePattern = new RegExp(String.raw`${nextName}[^\s)/]`, 'u');
 const nextNameSlashPattern = new RegExp(String.raw`${nextName}\(*/`, 'u');
 /** Matches a minus before a name, which negates. */
 const minusPattern = /-(?=[\p{L}_@$][\p{L}\p{N}_.@$/-]*:(?![\s)]|\/\/|$))/uy;
 
-/** Matches characters that words and paths do not contain. */
+/** Matches characters that occur in regular expressions, but not in words and paths. */
 const regexCharacterPattern = /\\|[|^]|\$$|[.)\]][*+?{]/;
 
 /** Unescapes a text; asterisks become `star`. */
@@ -131,14 +131,14 @@ export class Scanner {
   }
 
   /**
-   * Consumes an expression between slashes. It ends at the next unescaped slash before a space, a closing parenthesis
-   * or the end; otherwise the text is a path. Ambiguous texts are rejected, because the meaning of a term must not
-   * depend on what follows.
+   * Consumes a regular expression between slashes. It ends at the next unescaped slash before a space, a closing
+   * parenthesis or the end. Without such a slash, the text is a path. Ambiguous texts are rejected, because the meaning
+   * of a term must not depend on what follows.
    */
   consumeRegex(): string | undefined {
     const end = this.#findEndSlash();
     const source = this.#text.slice(this.position + 1, end);
-    // A separate condition that begins with a slash ends there.
+    // The slash at the end belongs to a separate condition, such as `name:/path/`.
     if (end === undefined || source === '' || nextNameSlashPattern.test(source)) return undefined;
     const isOneWord = !/\s/.test(source);
     if (

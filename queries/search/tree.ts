@@ -1,4 +1,7 @@
-/** Syntax tree of a search with resolved names and values, the only input of both back ends. */
+/**
+ * Syntax tree of a search with resolved names and values. It is the only input of the SQL condition and of the
+ * predicate.
+ */
 import type { Field, Reference } from '../../schemas/fields.ts';
 import type { Regex } from './regex.ts';
 
@@ -13,7 +16,7 @@ export interface Interval<Value> {
   readonly to?: Bound<Value>;
 }
 
-/** Texts between the asterisks of a pattern; the first is the prefix, the last the suffix. */
+/** Texts between the asterisks of a pattern: the first is the prefix, and the last is the suffix. */
 export type PatternPieces = readonly string[];
 
 /** A test of words. Words, phrases and patterns are in lower case (ASCII), as is the searched text. */

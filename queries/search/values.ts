@@ -1,4 +1,4 @@
-/** Interprets a value by the field or attribute it is compared with. */
+/** Converts a written value to a condition, depending on the field or attribute with which it is compared. */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityNumbers } from '../../schemas/records/severity.ts';
 import { parseDuration, parseTime } from '../time.ts';
@@ -16,7 +16,7 @@ export interface WrittenInterval {
   readonly to?: { readonly value: WrittenValue; readonly isInclusive: boolean };
 }
 
-/** Expected kind of value. */
+/** An invalid value, with the kind of value that was expected. */
 export class UnexpectedValue {
   readonly expected: string;
   constructor(expected: string) {
@@ -85,7 +85,8 @@ export const buildEqualCondition = (reference: SearchReference, value: WrittenVa
       return number instanceof UnexpectedValue ? number : { is: 'number', field, interval: { from: end, to: end } };
     }
     const range = isSeverity(reference) ? severityRange(value) : undefined;
-    // Senders decide which number a critical record has: names unknown to OpenTelemetry are texts.
+    // Only OpenTelemetry's names are ranges of numbers. Other names, such as `critical`, are compared as texts, because
+    // senders decide which number they have.
     const name = value.text.toLowerCase();
     if (range !== undefined && (severityNamePattern.test(name) || severityNumberPattern.test(name)))
       return buildSeverityCondition(range);
@@ -141,7 +142,8 @@ export const buildRangeCondition = (
 };
 
 /**
- * `>warn` is above the last number of WARN, `<warn` below the first one. Records without a severity are in no range.
+ * Returns the condition of a range of severities: `>warn` is above the last number of WARN, `<warn` is below its first
+ * one. Records without a severity match no range.
  */
 const severityInterval = ({ from, to }: WrittenInterval): Search | UnexpectedValue => {
   const first = from === undefined ? undefined : severityRange(from.value);

@@ -1,13 +1,13 @@
 /**
- * Words, phrases and patterns in texts, with the same results as the engine's tokens and `queries/search/condition.ts`,
- * for records in process.
+ * Finds words, phrases and patterns in the texts of streamed records, with the same results as ClickHouse's tokens and
+ * `queries/search/condition.ts`.
  */
 import { lowerAscii } from '../../schemas/tables/search.ts';
 import type { PatternPieces, WordTest } from './tree.ts';
 
 /**
- * Returns whether a code is an ASCII letter or digit, or any non-ASCII character, including surrogate halves. NaN
- * beyond the ends is not.
+ * Returns whether a code is an ASCII letter or digit, or any non-ASCII character, including surrogate halves. False for
+ * NaN, the code beyond the ends of a text.
  */
 const isLetter = (code: number): boolean =>
   code >= 0x80 || (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
@@ -46,8 +46,8 @@ const hasPhrase = (text: string, words: readonly string[]): boolean => {
 };
 
 /**
- * Returns whether a text begins with the first piece, contains the others in order and ends with the last. The first
- * match of each is sufficient.
+ * Returns whether a text begins with the first piece, contains the others in order and ends with the last one. It is
+ * sufficient to look for the first occurrence of each piece.
  */
 export const matchesPattern = (text: string, pieces: PatternPieces): boolean => {
   const [first = ''] = pieces;

@@ -1,7 +1,7 @@
 /**
- * Counts of log patterns for queries. Each row is the number of records of a pattern per minute, project, service and
- * severity; a count of rows is their sum. Ids that became aliases are read as the current pattern that covers them, as
- * everywhere (`queries/log-patterns/forms.ts` is the equivalent in TypeScript).
+ * Counts of log patterns as a data source. Each row is the number of records of a pattern per minute, project, service
+ * and severity; counting records adds up these numbers. Ids that became aliases are replaced by the id of the current
+ * pattern that covers them (`queries/log-patterns/forms.ts` is the equivalent in TypeScript).
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityLevels } from '../../schemas/log-patterns.ts';
@@ -17,11 +17,11 @@ const coversSql = (outer: string, inner: string): string =>
 const widthSql = 'arrayCount(place -> place = 1, places)';
 const tenantFormsClause = 'FROM log_patterns WHERE tenant_id = {tenant:String}';
 
-/** Forms of structures with at least one wide form; only in these can one cover another. */
+/** Forms of the structures that have at least one form with a wildcard; only such a form can cover another. */
 const formsSql = `(SELECT service, structure, pattern_id AS id, places, ${widthSql} AS width ${tenantFormsClause}
   AND (service, structure) IN (SELECT service, structure ${tenantFormsClause} AND has(places, 1)) GROUP BY service, structure, id, places)`;
 
-/** By covered form, the width and id of the narrowest covering form that no wider form covers. */
+/** For each covered form: the width and id of the narrowest form that covers it and is not covered itself. */
 const coveredFormsSql = `(SELECT service, structure, id, places,
     groupArray((outer_width, outer_id, outer_places)) AS outers,
     arraySort(arrayFilter(one -> NOT arrayExists(other -> other.1 > one.1 AND ${coversSql('other.3', 'one.3')}, outers), outers))[1] AS cover
@@ -32,13 +32,13 @@ const coveredFormsSql = `(SELECT service, structure, id, places,
     WHERE outer.width > 0 AND ${coversSql('outer.places', 'inner.places')}
   ) GROUP BY service, structure, id, places HAVING max(outer_width) > any(width))`;
 
-/** By service and alias id, the id it is read under: none of its forms survives. */
+/** For each service and alias: the id that replaces it, because other patterns cover all its forms. */
 const aliasesSql = `(SELECT service, id, argMin(cover.2, (cover.1, cover.2)) AS pattern FROM ${coveredFormsSql}
   WHERE (service, id) NOT IN (
     SELECT service, id FROM ${formsSql} WHERE (service, structure, id, places) NOT IN (SELECT service, structure, id, places FROM ${coveredFormsSql})
   ) GROUP BY service, id)`;
 
-/** By service and id: the id it is read under, all ids of that one, and its template. */
+/** For each service and id: the current id, all ids of that pattern, and its template. */
 const currentNamesSql = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FROM (
     SELECT service, pattern, groupUniqArray(known.id) AS ids, argMax(known.template, (known.id = pattern, known.seen)) AS template
     FROM (

@@ -56,11 +56,11 @@ export interface SignalDefinition {
   readonly hasAttributeIndex: boolean;
   /** Parts with their own attributes. */
   readonly parts?: typeof spanParts;
-  /** Topic by which the table `fields` counts its attribute names. Without it the names are unknown. */
+  /** Topic under which the table `fields` counts the attribute names. Without it, the names are unknown. */
   readonly countedBy?: Topic;
   /** Without it the data source supports conditions, but no rows and aggregates. */
   readonly queryable?: SignalRecords;
-  /** For searches over streamed records: the texts in which words are matched, equal to `text` in SQL. */
+  /** For searches over streamed records: the texts in which words are matched, the same as those of `text` in SQL. */
   readonly streamSearch?: { words(record: never): string | readonly string[] };
 }
 

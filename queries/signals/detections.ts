@@ -2,7 +2,9 @@ import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 import { signalFields, signalsSource } from './found-signals.ts';
 
-/** Detections have no retention of their own: they are retained for the plan's maximum. */
+/**
+ * Security signals of detection rules. They have no retention of their own: the longest retention of the plan applies.
+ */
 export const detections = defineSignal({
   records: 'signals of detection rules',
   entitlement: 'siem',

@@ -1,6 +1,7 @@
 /**
- * Security signals as a data source, like log records and spans: the same search language, aggregates and limits. Their
- * attributes are the fields they were grouped by. Signals covered by an exception are omitted, and each exists once.
+ * Security signals as a data source, with the same search language, aggregates and limits as log records and spans. The
+ * fields by which a signal was grouped are its attributes. Signals that an exception suppresses are omitted, and each
+ * signal exists once.
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { signalSeverities } from '../../schemas/signals.ts';

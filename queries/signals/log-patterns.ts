@@ -2,7 +2,9 @@ import { bodySearch } from '../../schemas/tables/search.ts';
 import { countedPatternsSource, countFields } from './counted-patterns.ts';
 import { defineSignal } from './definition.ts';
 
-/** Counts of log patterns by minute. A minute is available once it is over and the counting processor has passed it. */
+/**
+ * Counts of log patterns by minute. A minute is available once it is over and the counting processor has processed it.
+ */
 export const logPatterns = defineSignal({
   records: 'log records by pattern and minute',
   entitlement: 'logs',

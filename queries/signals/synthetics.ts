@@ -3,7 +3,7 @@ import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 import { runFields, runsSource } from './found-runs.ts';
 
-/** Runs of checks are measurements, so the plan's retention of metrics applies. */
+/** Runs of synthetic checks. They are measurements, so the plan's retention of metrics applies. */
 export const synthetics = defineSignal({
   records: 'runs of synthetic checks',
   entitlement: 'metrics',

@@ -1,12 +1,12 @@
 /**
  * Critical path of a trace: the chain of spans without which it would have been shorter. It is computed from the end,
  * as in CRISP (Zhang et al., "CRISP: Critical Path Analysis of Large-Scale Microservice Architectures", USENIX ATC
- * 2022) and in Jaeger. A span waited for the child that finished last; before that child began, for the one that had
- * finished last by then; and so on.
+ * 2022) and in Jaeger. A span waited for the child that finished last. Before that child began, it waited for the child
+ * that had finished last by then, and so on.
  */
 import type { SpanTree } from './span-tree.ts';
 
-/** A time span in which the trace waited only for this span. */
+/** A time range in which the trace waited only for this span. */
 export interface PathSegment {
   /** Index of the span. */
   readonly span: number;
@@ -24,8 +24,8 @@ interface TraversedSpan {
 }
 
 /**
- * Returns the critical path of a root, in the order of time. Its segments are consecutive without gaps and in total as
- * long as the root. Among children with equal ends the longest is chosen, and among equal ones the first.
+ * Returns the critical path of a root, in the order of time. Its segments are consecutive, and together as long as the
+ * root. Among children with equal ends, the longest is chosen; among those with equal lengths, the first.
  */
 export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
   const { starts, ends, isAwaited } = tree;
@@ -52,8 +52,8 @@ export const criticalPath = (tree: SpanTree, root: number): PathSegment[] => {
       traversedSpans.pop();
       continue;
     }
-    // The child ran concurrently with one that finished later and was waited for anyway. A child that ends when the
-    // next begins precedes it.
+    // The child ran concurrently with one that finished later, for which the span waited anyway. A child that ends when
+    // the next one begins precedes it.
     if (child.end > current.coveredUntil) continue;
     add(current.span, child.end, current.coveredUntil);
     current.coveredUntil = child.start;

@@ -1,5 +1,5 @@
 /**
- * Lists traces of a range, newest first. The newest time span is read first, and older ones only while traces are
+ * Lists traces of a range, newest first. Reads the newest time range first, and older ones only while traces are
  * missing.
  */
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import { readSummaries, type TraceSummary } from './summary.ts';
 
 const cursorKind = 'traces';
 const cursorPatterns = [int64Pattern, int64Pattern, /^\d{1,15}$/, int64Pattern, /^[0-9a-f]{32}$/];
-/** Minimum number of traces per statement: some may have begun before its time span. */
+/** Minimum number of traces per statement, because some of them may have begun before its time range. */
 const minTracesPerStatement = 20;
 
 const duration = z.string().max(64).optional();
@@ -59,8 +59,8 @@ interface TracePosition {
 }
 
 /**
- * Returns a page of traces, in the order of their first start in the range. Pages of one list include the spans
- * received before it began, because a late span would move its trace to another page.
+ * Returns a page of traces, in the order of their first start in the range. All pages of a list use only the spans that
+ * were received before its first page, because a late span would move its trace to another page.
  */
 export const listTraces = async (
   query: TracesQuery,
@@ -152,7 +152,8 @@ class TraceFinder {
   }
 
   /**
-   * Returns traces whose first span from the start of the time span on is in the time span, after the previous trace.
+   * Returns the traces whose first span since the start of a time range is within that time range, after the previous
+   * trace.
    */
   #findInRange(stretch: Range, after: TracePosition | undefined, limit: number): Promise<TracePosition[]> {
     const since = `${this.#base} AND timestamp >= ${timeParameterSql('begin')} AND timestamp <= ${timeParameterSql('to')}`;
@@ -161,7 +162,7 @@ class TraceFinder {
     const conditions = [since];
     if (!isLast) conditions.push(`trace_id IN (${within})`);
     if (this.#spanCondition !== undefined) {
-      // After the time span, only spans of its traces are read; other traces are, or were, on another page.
+      // After the time range, only the spans of its traces are read; all other traces are on other pages.
       const behind = `SELECT trace_id FROM spans WHERE ${since} AND timestamp > ${timeParameterSql('end')} AND trace_id IN (${within}) AND ${this.#spanCondition}`;
       const found = `trace_id IN (${within} AND ${this.#spanCondition})`;
       conditions.push(isLast ? found : `(${found} OR trace_id IN (${behind}))`);
@@ -179,7 +180,7 @@ class TraceFinder {
     );
   }
 
-  /** Returns which of the traces have a span of the range before that time, and thus a later position in the list. */
+  /** Returns the traces that have a span of the range before this time, and thus a later position in the list. */
   async #startedBefore(begin: bigint, traces: readonly TracePosition[]): Promise<ReadonlySet<string>> {
     if (begin <= this.#range.from || traces.length === 0) return new Set();
     // Ids are hexadecimal from stored rows; the index of traces needs literals.

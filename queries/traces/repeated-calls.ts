@@ -1,6 +1,6 @@
-/** Finds repeated calls of one span, such as a statement for each row of another one (N+1). */
+/** Finds repeated calls of one span, such as a database query for each row of another query (N+1). */
 
-/** Minimum number of similar calls below one span that are reported. */
+/** Minimum number of similar calls of one span for a report. */
 export const minRepeatedCalls = 4;
 /** Maximum number of reported groups. */
 export const maxRepeatedGroups = 20;

@@ -53,7 +53,9 @@ export interface SpanTree extends SpanTimes {
 
 const noId = /^0*$/;
 const [server, client, producer, consumer] = [2, 3, 4, 5];
-/** Share of its duration by which an awaited span may end after its parent, because the parent was stopped first. */
+/**
+ * Share of its duration by which an awaited span may end after its parent, because the parent's end was recorded first.
+ */
 const maxOverrun = 0.01;
 
 const isCaller = ({ kind }: TreeSpan): boolean => kind === client || kind === producer;
@@ -123,7 +125,7 @@ class SpanTreeBuilder {
     );
   }
 
-  /** Makes a span among its own ancestors a root: the earliest of the cycle. */
+  /** Breaks each cycle of parents: its earliest span becomes a root. */
   #breakCycles(): void {
     const walks = new Int32Array(this.#spans.length);
     for (let first = 0; first < this.#spans.length; first++) {
@@ -206,9 +208,9 @@ interface Interval {
 }
 
 /**
- * Returns the clock difference of a called process, as in Jaeger's clock skew adjuster: a span that fits into its
- * caller but is not within it is centered in it. A longer span reveals little about clocks, because the caller may have
- * timed out: it begins with its caller at the earliest.
+ * Returns the clock skew of a called process, as in Jaeger's clock skew adjuster. A span that is not longer than its
+ * caller, but not within it, is centered in the caller. A longer span reveals little about clocks, because the caller
+ * may have timed out; it is only moved so that it does not begin before its caller.
  */
 const computeSkew = (start: number, duration: number, { start: from, end: to }: Interval): number => {
   if (duration > to - from) return Math.max(0, from - start);

@@ -1,4 +1,4 @@
-/** Facts over all spans of a trace: summary, critical path, and the position of each span. */
+/** Derives facts from all spans of a trace: its summary, its critical path, and the values of each span. */
 import { z } from 'zod';
 import type { Incompleteness } from '../result.ts';
 import { Span } from '../signals/span-record.ts';
@@ -122,7 +122,7 @@ const compareNumbers = (one: string, other: string): number => {
   const areLikeTexts = one.length === other.length && !one.startsWith('-') && !other.startsWith('-');
   return (areLikeTexts ? one < other : BigInt(one) < BigInt(other)) ? -1 : 1;
 };
-/** Compares the positions of two spans on the bus as the engine does. */
+/** Compares the positions of two spans on the bus as ClickHouse does. */
 const comparePositions = (one: string, other: string): number => {
   const parts = other.split('-');
   const differences = one.split('-').map((part, index) => compareNumbers(part, parts[index] ?? ''));

@@ -35,7 +35,10 @@ export const Trace = z.strictObject({
 });
 export type Trace = z.output<typeof Trace>;
 
-/** Among spans with equal starts the longest is first, like a parent. */
+/**
+ * Order of the spans. Among spans with equal starts, the longest is first, because a parent is longer than its
+ * children.
+ */
 const traceOrder = ['timestamp', '-toInt64(spans.duration)', 'span_id', 'partition', 'offset', 'ordinal']
   .map((part) => (part.startsWith('-') ? part : `spans.${part}`))
   .join(', ');
@@ -145,7 +148,7 @@ export const readTrace = async (
   };
 };
 
-/** Returns all spans from the first page, unless there are more. */
+/** Derives the rows of facts from the spans of the first page if it contains all spans; otherwise reads them. */
 const readFactsIfNeeded = async (
   readFacts: () => Promise<FactRow[]>,
   spans: PageRow[],

@@ -42,7 +42,7 @@ const calculateRow = (table: Table, { reducer, fields }: CalculationOf<'row'>): 
   return { name: getReducerTitle(reducer), column: { type: getReducedType(reducer, 'number'), unit, values } };
 };
 
-/** A division by zero has no value. */
+/** Binary operations; a division by zero has no value. */
 const binaryOperations: Readonly<
   Record<CalculationOf<'binary'>['operator'], (left: number, right: number) => number | undefined>
 > = {
@@ -116,7 +116,7 @@ const calculateCumulative = (
   return toCalculatedColumn(`cumulative ${name}(${column.name})`, column.unit, numbers);
 };
 
-/** Sums over a moving window, relative to the mean of all values to limit rounding errors. */
+/** Aggregates a moving window. Sums are relative to the mean of all values, to limit rounding errors. */
 const aggregateWindow = (numbers: Numbers, { rows, place, function: name }: CalculationOf<'window'>): Numbers => {
   const before = place === 'behind' ? rows - 1 : Math.floor((rows - 1) / 2);
   const behind = rows - 1 - before;

@@ -6,7 +6,7 @@ import type { OptionsOf, Transform } from './transformation.ts';
 
 type Conversion = OptionsOf<'convert'>['conversions'][number];
 
-/** Returns the number in a text, which may have spaces, thousands separators and a unit. */
+/** Parses the number in a text, which may contain spaces, thousands separators and a unit. */
 const parseLooseNumber = (value: unknown): number | undefined => {
   if (typeof value !== 'string') return parseNumber(value);
   const text = value.trim().replaceAll(',', '');

@@ -23,7 +23,10 @@ const toJoinSide = (table: Table, { field }: OptionsOf<'join-by-field'>): JoinSi
   return { table, key, rows };
 };
 
-/** Names that occur in several tables are distinguished by their query, or by a number if that is equal too. */
+/**
+ * Names the columns of the joined table. A name that occurs in several tables gets its query as a suffix, or a number
+ * if the query is equal too.
+ */
 const nameJoinedColumns = (sides: readonly JoinSide[]): ReadonlyMap<Column, string> => {
   const all = sides.flatMap(({ table, key }) =>
     table.columns.filter((column) => column !== key).map((column) => ({ column, table })),

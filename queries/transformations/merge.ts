@@ -57,7 +57,10 @@ export const merge: Transform<'merge'> = (tables) => {
   ];
 };
 
-/** Merges a row into the first one with its key that has none of its other columns yet; otherwise adds it. */
+/**
+ * Adds the rows of a table. A row is merged into the first row with its key that has none of its other columns yet;
+ * otherwise it is added.
+ */
 const addRows = (
   table: Table,
   { shared, rows, byKey }: { shared: readonly string[]; rows: Row[]; byKey: Map<string, Row[]> },

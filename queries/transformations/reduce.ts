@@ -68,7 +68,7 @@ const reduceToFields = (table: Table, options: OptionsOf<'reduce'>): Table => ({
 export const reduce: Transform<'reduce'> = (tables, options) =>
   options.to === 'rows' ? [reduceToRows(tables, options)] : tables.map((table) => reduceToFields(table, options));
 
-/** Returns rows with a value and the points, for the series of one query. */
+/** Returns a table with one row per series of a query: its labels, its reduced value and its points. */
 const buildTrendTable = (query: string, tables: readonly Table[], reducer: string): Table => {
   const series = tables.flatMap((table) => {
     const time = findTimeColumn(table);

@@ -21,8 +21,8 @@ const readFilter = (text: string, name: string): Filter => {
 };
 
 /**
- * Parses selected filters: `job=node`, `job!=node`, `job=~n.*`. Several of one label with = or != become one filter
- * with several values. An empty text means no filter, so that none can be selected.
+ * Parses selected filters: `job=node`, `job!=node`, `job=~n.*`. Several filters of one label with `=` or `!=` become
+ * one filter with several values. An empty text stands for no filter, so that a selection without filters is possible.
  */
 export const readFilters = (texts: readonly string[], name: string): Filter[] => {
   const filters = new Map<string, Filter>();
@@ -91,7 +91,7 @@ const formatSearchCondition = ({ label, operator, values }: Filter): string => {
 const createFilterChanges = (filters: readonly Filter[]): FilterChanges => ({
   search(search, signal) {
     const own = search === undefined || search.trim() === '' ? [] : [`(${search})`];
-    // Parsed alone, so that none of its parentheses closes the surrounding one.
+    // The search is first parsed by itself, so that none of its parentheses closes the surrounding one.
     if (search !== undefined) parseSearch(search, signal);
     return [...own, ...filters.map(formatSearchCondition)].join(' ');
   },

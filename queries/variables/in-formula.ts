@@ -1,4 +1,4 @@
-/** Variables in formulas: numbers, or names of queries. */
+/** Replaces variables in formulas. A value must be a number or the name of a query. */
 import { invalid } from '../errors.ts';
 import { tokenizeFormula } from '../formula/parse.ts';
 import { formatValue } from './formats.ts';

@@ -1,4 +1,7 @@
-/** Variables in PromQL: a value becomes exactly one string, number, duration or name, so it cannot inject syntax. */
+/**
+ * Replaces variables in PromQL. A value becomes exactly one string, number, duration or name, so it cannot inject
+ * syntax.
+ */
 import { invalid, type QueryError } from '../errors.ts';
 import { type Token, type TokenKind, tokenize } from '../promql/syntax/lexer.ts';
 import { quoteText, unquoteText } from '../promql/syntax/quotes.ts';
@@ -7,7 +10,7 @@ import { classifyTokens, type TokenPosition } from './promql-positions.ts';
 import { createTemplate, findReferences, type Reference, splitTemplate, type Template } from './references.ts';
 import type { Scope, VariableValue } from './scope.ts';
 
-/** Keywords and tokens that replaced a token with variables. */
+/** Tokens that replace a token with variables. */
 type ReplacementTokens = readonly string[];
 
 const variableError = (reference: Pick<Reference, 'name'>, what: string): QueryError =>
@@ -20,7 +23,10 @@ const isNumberOrDuration = (text: string): boolean => {
   return (word?.kind === 'number' || word?.kind === 'duration') && end?.kind === 'end';
 };
 
-/** Parsing state before a variable: within a comment it is text, and within brackets a number. */
+/**
+ * Scans the template up to a variable, to choose its mark: a variable in a comment is unchanged, and one in brackets
+ * becomes a number.
+ */
 class TemplateScanner {
   #quote = '';
   #isComment = false;
@@ -46,8 +52,8 @@ class TemplateScanner {
 }
 
 /**
- * Returns the text of a use within a string: a regular expression of one or several texts if the string is one,
- * otherwise the value.
+ * Returns the text of a variable within a string. If the string is a regular expression, the text is a regular
+ * expression of one or several values; otherwise it is the value.
  */
 const replaceInString = (
   value: VariableValue,

@@ -1,6 +1,6 @@
 /**
- * Variables in the search language: a value becomes one or several strings, values or names, so it cannot inject
- * syntax.
+ * Replaces variables in the search language. A value becomes one or several strings, values or names, so it cannot
+ * inject syntax.
  */
 import { invalid, type QueryError } from '../errors.ts';
 import { escapeRegex, formatValue } from './formats.ts';
@@ -31,7 +31,7 @@ const escapeForRegex = (text: string): string =>
     .replaceAll('/', '\\/')
     .replaceAll(/\s/g, (space) => `\\x{${(space.codePointAt(0) as number).toString(16)}}`);
 
-/** Returns all texts of the pieces, one for each combination of values. */
+/** Returns all texts of the parts, one for each combination of values. */
 const combineTexts = (
   pieces: TemplateParts,
   textOf: (piece: string | Reference) => readonly string[],
@@ -75,7 +75,10 @@ class WordReplacer {
     return this.#buildName(splitTemplate(this.#template, start + by, end - by), isQuoted);
   }
 
-  /** Returns whether a value matches everything. An empty text does not, so that an empty input finds nothing. */
+  /**
+   * Returns whether a variable matches everything: the selection of all values, or an empty value as a word. An empty
+   * value of a field matches nothing.
+   */
   #matchesEverything(pieces: TemplateParts, { as }: SearchWord): boolean {
     const [use] = pieces;
     if (pieces.length !== 1 || typeof use !== 'object' || use.format !== undefined) return false;
@@ -88,7 +91,7 @@ class WordReplacer {
     return this.#scope.get(reference.name) as VariableValue;
   }
 
-  /** Returns the texts of a use; with a format it is one. */
+  /** Returns the texts of a variable: one for each value, or a single text if the variable has a format. */
   #texts(reference: Reference): readonly string[] {
     const value = this.#value(reference);
     const texts =

@@ -19,7 +19,7 @@ export interface TokenPosition {
     | 'regex'
     /** Another text. */
     | 'text';
-  /** Whether braces, or an opening parenthesis, follow. */
+  /** Whether an opening brace follows; `hasParenthesis` is true if an opening parenthesis follows. */
   readonly hasBraces: boolean;
   readonly hasParenthesis: boolean;
 }

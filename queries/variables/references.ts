@@ -9,7 +9,10 @@ export interface Reference {
   readonly format: string | undefined;
 }
 
-/** Names and formats are bounded, so that each possible start is scanned in bounded time. */
+/**
+ * Matches a reference. The lengths of names and formats are limited, so that the scan takes limited time at each
+ * position.
+ */
 const referencePattern =
   /\$(?<plain>\w{1,64})(?!\w)|\$\{(?<braced>\w{1,64})(?:\.(?<part>[^:{}]{1,128}))?(?::(?<format>[^{}]{1,128}))?\}|\[\[(?<old>\w{1,64})(?::(?<oldFormat>\w{1,64}))?\]\]/g;
 

@@ -197,8 +197,9 @@ const resolveOne = async (
 };
 
 /**
- * Resolves variables in order of dependency, independent ones concurrently. The failure of one is reported and does not
- * affect others. Throws a `QueryError` for circular dependencies, or for an unknown requested variable.
+ * Resolves variables in the order of their dependencies, and independent variables concurrently. The failure of one
+ * variable is reported and does not affect the others. Throws a `QueryError` for circular dependencies, or for an
+ * unknown requested variable.
  */
 export const resolveVariables = async (
   variables: readonly Variable[],

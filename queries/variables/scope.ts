@@ -6,8 +6,8 @@ export interface VariableValue {
   /** Display titles of the values; by default the values. */
   readonly titles?: readonly string[] | undefined;
   /**
-   * Whether several values may be selected: in regular expressions each is then escaped text, otherwise the value is an
-   * expression itself.
+   * Whether several values may be selected. If so, each value in a regular expression is escaped text; otherwise, the
+   * value itself is a regular expression.
    */
   readonly isList: boolean;
   /** Whether the author defined the value for All, which is used unchanged. */

@@ -1,7 +1,7 @@
 /** Tokens of a search, for the replacement of variables. Uses the same scanner as the parser. */
 import { Scanner } from '../search/scanner.ts';
 
-/** `mark` is everything that is not user text: parentheses, operators and brackets. */
+/** A token of a search. A `mark` is syntax: parentheses, operators and brackets. */
 export interface SearchWord {
   readonly is: 'name' | 'phrase' | 'regex' | 'word' | 'mark';
   readonly start: number;

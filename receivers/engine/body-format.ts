@@ -9,8 +9,8 @@ export interface BodyFormat {
   /** Format of its records on the bus. */
   readonly carriedAs: Format;
   /**
-   * Whether a byte costs about ten times as much as one of protobuf: bodies above 256 KiB are then prepared in a
-   * worker.
+   * Whether preparing a byte takes about ten times as long as a byte of protobuf. If so, bodies above 256 KiB are
+   * prepared in a worker.
    */
   readonly costly: boolean;
   /**

@@ -22,7 +22,7 @@ const unknownPath: Answer = {
   status: 404,
   text: 'use /beats/TOKEN, /beats/TOKEN/start, /beats/TOKEN/fail or /beats/TOKEN/EXITCODE, from 0 to 255',
 };
-const methodNotAllowed: Answer = { status: 405, text: `take ${allowed}`, headers: { allow: allowed } };
+const methodNotAllowed: Answer = { status: 405, text: `use one of ${allowed}`, headers: { allow: allowed } };
 const invalidRunId: Answer = { status: 400, text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-' };
 const tooLarge: Answer = {
   status: 413,

@@ -1,4 +1,4 @@
-/** Limits the number of frames that are free for their sender but not for this side. */
+/** Limits frames that cost their sender nothing but cost this side work, such as PING. */
 import { abuseError } from './errors.ts';
 
 export interface FrameBudget {

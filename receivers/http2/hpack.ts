@@ -234,5 +234,8 @@ export const encodeHeaderBlockOnce = (headers: Headers): Buffer => {
   return block;
 };
 
-/** Announces that this side has no table, as required if a peer announced a smaller one than the default. */
+/**
+ * Tells the peer that this side uses no dynamic table, as required after the peer announced a table smaller than the
+ * default.
+ */
 export const emptyTable: Buffer = Buffer.from([0x20]);

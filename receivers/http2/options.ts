@@ -6,13 +6,13 @@ export interface Http2Options {
   /** Maximum bytes in transit of a request, and of all requests of a connection. */
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
-  /** A larger list is answered with 431. */
+  /** A larger list of headers is answered with status 431. */
   readonly maxHeaderListBytes: number;
   /** Maximum size of a compressed header block; larger ones end the connection. */
   readonly maxBlockBytes: number;
   readonly maxBlockFrames: number;
   readonly freeFrames: FrameBudget;
-  /** Timeout of the preface with the first SETTINGS, and of an incomplete frame or header block. */
+  /** Time limit for the preface with the first SETTINGS, and for completing a frame or a header block. */
   readonly handshakeMs: number;
 }
 

@@ -7,7 +7,7 @@ const pseudoHeaders = new Set([':method', ':scheme', ':authority', ':path']);
 const connectionHeaders = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 /** Valid names: RFC 9110 tokens without capitals. */
 const nameToken = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that a value must not have.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds the control characters that a value must not contain.
 const badValue = /[\x00\n\r]|^[ \t]|[ \t]$/;
 
 export class RequestHeaders {

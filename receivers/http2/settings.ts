@@ -25,7 +25,10 @@ export const encodeOwnSettings = (options: Http2Options): Buffer => {
 export class PeerSettings {
   initialWindow = defaultWindowBytes;
   maxFrameBytes = defaultMaxFrameBytes;
-  /** A table smaller than the default must be confirmed at the start of the next block, though none is used here. */
+  /**
+   * Whether the next header block must begin with a table-size update. A peer that announces a table smaller than the
+   * default requires it, although this side uses no table.
+   */
   #needsTableUpdate = false;
 
   /**
@@ -33,7 +36,7 @@ export class PeerSettings {
    * settings.
    */
   apply(payload: Buffer): number {
-    if (payload.length % entryBytes !== 0) throw frameSizeError('SETTINGS has whole entries of 6 bytes');
+    if (payload.length % entryBytes !== 0) throw frameSizeError('the length of SETTINGS must be a multiple of 6 bytes');
     const before = this.initialWindow;
     for (let at = 0; at < payload.length; at += entryBytes)
       this.#applySetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));

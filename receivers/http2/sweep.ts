@@ -1,4 +1,4 @@
-/** One timer for all connections finds streams that take too long. */
+/** Ends streams and connections that take too long, with one timer for all of them. */
 import type { Server } from 'node:net';
 
 interface Sweepable {

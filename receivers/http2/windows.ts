@@ -29,5 +29,7 @@ export class SendWindow {
   }
 }
 
-/** Returns how much of a window of `full` bytes to return when `left` remain: 0 until half is used. */
+/**
+ * Returns by how much to enlarge a receive window of `full` bytes of which `remaining` remain: 0 until half of it is used.
+ */
 export const windowIncrement = (left: number, full: number): number => (left > full / 2 ? 0 : full - left);

@@ -13,7 +13,7 @@ import type { ServerStream, StreamHandler } from './grpc-server.ts';
 
 export const receiverName = 'otlp-grpc';
 export const maxBodyBytes = 50 * 1024 * 1024;
-/** Timeout of an incomplete message, whose sender has disconnected or is malicious. */
+/** Time limit for receiving a complete message */
 const bodyTimeoutMs = 120_000;
 
 export class ExportCall implements Transport, StreamHandler {
@@ -66,7 +66,10 @@ export class ExportCall implements Transport, StreamHandler {
     return this.#stream.headers[name];
   }
 
-  /** A byte before the message is the compression flag. */
+  /**
+   * The message is not compressed as a whole: compression is indicated by the flag that precedes it, which `unframe`
+   * reads.
+   */
   shape(signal: Signal): BodyShape {
     return { signal, format: otlpProtobuf, encoding: 'identity' };
   }

@@ -14,7 +14,7 @@ const splittable = (
 
 const pointsMessage = (name: string): SplittableMessage => splittable(name, [[1, undefined]]);
 
-/** The points of a metric are distributed over pieces that each repeat its name, unit and temporality. */
+/** The points of a metric are distributed over several requests, each of which repeats its name, unit and temporality. */
 const metricMessage = splittable('Metric', [
   [5, pointsMessage('Gauge')],
   [7, pointsMessage('Sum')],

@@ -30,7 +30,7 @@ export interface EvidenceKey extends PublicEvidenceKey {
 export interface PublicEvidenceKey {
   /** Fingerprint: 16 hexadecimal digits */
   readonly id: string;
-  /** PEM. */
+  /** Public key in PEM format. */
   readonly publicKey: string;
   /** Whether this key signed the complete content of the head. */
   isSignedBy(head: EvidenceHead): boolean;

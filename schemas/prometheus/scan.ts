@@ -18,7 +18,7 @@ export interface WriteRequestCounts {
 const writeRequest = getMessageNumber(writeRequestSchema, 'WriteRequest');
 const writeRequest2 = getMessageNumber(writeRequest2Schema, 'Request');
 
-/** Iterates over the labels of a 1.0 request with a valid wire format. */
+/** Validates and counts the contents of a 1.0 request whose wire format is valid. */
 class WriteRequestV1Validator {
   readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
   readonly #reader: WireReader;
@@ -92,7 +92,7 @@ class WriteRequestV1Validator {
   }
 }
 
-/** Iterates over the references of a 2.0 request with a valid wire format. */
+/** Validates and counts the contents of a 2.0 request whose wire format is valid. */
 class WriteRequestV2Validator {
   readonly counts: WriteRequestCounts = { samples: 0, histograms: 0, exemplars: 0 };
   readonly #reader: WireReader;
@@ -207,7 +207,7 @@ class WriteRequestV2Validator {
     this.#refs = 0;
   }
 
-  /** References are packed or separate, possibly in several runs. Even ones are names. */
+  /** Label references are packed or separate fields. References at even positions are names, the others values. */
   #labels(tag: number, end: number): void {
     const reader = this.#reader;
     const last = tag === 0x0a ? reader.readLengthEnd(end) : reader.position + 1;

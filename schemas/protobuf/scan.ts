@@ -18,7 +18,7 @@ import { findUtf8Fault, isUtf8Range } from './utf8.ts';
 /** Maximum nesting of lists and maps in attribute values. */
 export const maxValueDepth = 32;
 
-/** Validates messages of one body. `records` is the number of the schema's counted messages so far. */
+/** Validates messages of one body. `records` counts the messages so far that the schema declares as records. */
 export class WireScanner {
   readonly #schema: WireSchema;
   readonly #actions: Uint8Array;

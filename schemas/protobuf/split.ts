@@ -1,6 +1,6 @@
 /**
- * Splits a validated message into several by slicing bytes. The parts that are not split are repeated in each piece
- * ("head").
+ * Splits a validated message into several messages by slicing its bytes. Fields at which the message is not split (the
+ * "head") are repeated in each of them.
  */
 import { PermanentError } from '../errors.ts';
 import type { WireSchema } from './messages.ts';
@@ -21,7 +21,7 @@ export interface SplitMessage {
   readonly records: number;
 }
 
-/** A piece whose slices are not joined yet */
+/** A message under construction, as slices that are not joined yet. */
 interface MessageDraft {
   readonly slices: Uint8Array[];
   size: number;

@@ -13,7 +13,7 @@ interface MessageParts {
   readonly contents: readonly ByteRange[];
 }
 
-/** `includesContents`: whether to list the contents. */
+/** Returns the parts of a message. With `lists = false`, the contents are omitted. */
 const readParts = (cursor: WireCursor, [start, end]: ByteRange, includesContents = true): MessageParts => {
   let subject = emptyRange;
   let schema = emptyRange;

@@ -81,7 +81,7 @@ const createSeverityFilter =
     return severity === 0 || severity >= minSeverity;
   };
 
-/** Marks the records that match filters of names and texts, scanning each record once. */
+/** Returns a function that evaluates all filters with names or texts on a message, scanning each record once. */
 const createEvaluator = (all: readonly RecordFilter[]): ((opened: DecodedMessage<LogRecord>) => MatchBits) => {
   const perRecord = Math.ceil(all.length / 32);
   const byAttribute = new Map<string, number[]>();

@@ -65,7 +65,7 @@ export interface RecordForm<View> {
   view(origin: RecordOrigin, count: number): View;
 }
 
-/** The members of a message, each decompressed separately and validated. */
+/** Decompresses and validates each member of a message separately. A member is one admitted request. */
 const decodeMembers = (
   check: (body: Uint8Array) => void,
   { headers, value, offset }: BusRecord,

@@ -5,8 +5,8 @@ import { WireScanner } from '../protobuf/scan.ts';
 import type { Signal } from '../telemetry-signals.ts';
 
 /**
- * Admission checks the range of fixed-width values. Sinks store values that an older version admitted, so views show
- * them.
+ * Checks of admission that do not apply here: value ranges and UTF-8. An older version may have admitted other values,
+ * which sinks store, so views must return them.
  */
 const relaxedActions = new Map<number, number>([
   [scanActions.enum, scanActions.varint],

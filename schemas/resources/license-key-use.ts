@@ -15,7 +15,7 @@ export const LicenseKeyUse = z.strictObject({
   addresses: z.array(z.strictObject({ address: z.string(), at: z.iso.datetime() })),
   /** Time of the first accepted payload of each telemetry signal. */
   firstSeen: TimesBySignal,
-  /** And last. */
+  /** Time of the last accepted payload of each telemetry signal. */
   lastSeen: TimesBySignal,
   /** The last request with this secret that was refused before its body was read. */
   lastRefusal: z.strictObject({ at: z.iso.datetime(), address: z.string(), reason: z.enum(refusalReasons) }).nullable(),
@@ -33,7 +33,7 @@ export const buildUseId = (keyId: string, hash: string): string => `${keyId}/${h
 type Latest = string | null | undefined;
 const latest = (left: Latest, right: Latest): string | null => ((left ?? '') > (right ?? '') ? left : right) ?? null;
 
-/** Merges what two instances recorded about the same secret. */
+/** Merges the uses of one secret that two instances recorded. */
 export const mergeUses = (left: LicenseKeyUse, right: LicenseKeyUse): LicenseKeyUse => {
   const addresses = new Map<string, string>();
   for (const { address, at } of [...left.addresses, ...right.addresses])

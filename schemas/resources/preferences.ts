@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 
 /**
- * There are about six hundred time zones, each of which takes half a millisecond to look up. Names are
- * case-insensitive.
+ * Cache of valid names, because each lookup takes half a millisecond. There are about six hundred time zones, but more
+ * spellings of them, because names are case-insensitive.
  */
 const maxCachedZones = 5000;
 const validZones = new Set<string>();

@@ -5,7 +5,7 @@ import { defineCollection } from '../ports/documents.ts';
  * deleted when the burn has ended.
  */
 export interface SloBurnNotification {
-  /** When; ISO-8601. */
+  /** Time of the notification, in ISO 8601. */
   readonly at: string;
 }
 

@@ -3,7 +3,7 @@ import { defineCollection } from '../ports/documents.ts';
 /** A completed and settled period of an SLO report. The audit chain contains its hash. */
 export interface SloReport {
   readonly sloId: string;
-  /** Period, time zone and start. Revisions of the same period are numbered from 1. */
+  /** Key of the report's period: period, time zone and start. Revisions of the same period are numbered from 1. */
   readonly of: string;
   readonly revision: number;
   readonly frozenAt: string;

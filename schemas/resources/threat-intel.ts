@@ -51,8 +51,8 @@ export const buildIndicatorKey = (source: string, type: string, value: string): 
   JSON.stringify([source, type, value]);
 
 /**
- * A source reports a value once; several sources may report the same value. One source has most indicators, so its
- * index is last.
+ * A source has each value at most once, but several sources may have the same value. The index by source is last,
+ * because most indicators come from one source.
  */
 export const threatIndicators = defineCollection<ThreatIndicator>({
   name: 'threat-indicators',

@@ -1,5 +1,5 @@
 /**
- * Ends a statement that needs any one row of a tenant. A bare `LIMIT` that one shard satisfies makes the engine (26.7)
- * break its connections to the other shards. An order prevents that.
+ * The end of a statement that needs any one row of a tenant. If one shard satisfies a `LIMIT` without an order, the
+ * engine (26.7) breaks its connections to the other shards. The `ORDER BY` prevents that.
  */
 export const anyRowClause = 'ORDER BY tenant_id LIMIT 1';

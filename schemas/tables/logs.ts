@@ -12,8 +12,8 @@ import { attributeIndex, bodyIndex, indexesBuiltByInserts, resourceIndex, timeIn
 import { defineTable } from './table.ts';
 
 /**
- * Without the time after it: rows of one resource then stay adjacent, and a merge moves runs of rows instead of single
- * rows.
+ * The sorting key does not end with the exact time. So rows of one resource stay adjacent, and a merge moves runs of
+ * rows instead of single rows.
  */
 const sortingKey = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'resource_id'] as const;
 

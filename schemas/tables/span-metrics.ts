@@ -57,7 +57,7 @@ export const requestKinds = [0, 1, 2, 5] as const;
  */
 export const isRequestSql = "(kind IN (2, 5) OR (kind IN (0, 1) AND parent_span_id = toFixedString('', 8)))";
 
-/** Returns the select list of `span_metrics` for the spans that match `condition`. */
+/** Returns the SELECT that computes rows of `span_metrics` from the spans that match `condition`. */
 export const buildSpanMetricsSelect = (condition: string): string =>
   `SELECT tenant_id, project_id, toDate(received_at) AS day, toDateTime(toStartOfMinute(timestamp), 'UTC') AS minute,
   service, if(attributes['http.route'] = '', name, attributes['http.route']) AS endpoint, kind,

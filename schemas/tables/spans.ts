@@ -11,7 +11,7 @@ import {
 import { attributeIndex, resourceIndex, timeIndex, traceIndexes } from './search.ts';
 import { defineTable } from './table.ts';
 
-/** Without the time after it, as in `logs`. */
+/** The sorting key does not end with the exact time, as in `logs`. */
 const sortingKey = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'name'] as const;
 
 /** One row per span, with its events and links. */
@@ -24,7 +24,7 @@ export const spansTable = defineTable({
     ...tenancy,
     ...origin,
     ...ordinal,
-    /** Start. */
+    /** Start time of the span. */
     timestamp: nanoseconds,
     /** Nanoseconds; 0 if the end is before the start. */
     duration: 'UInt64 CODEC(T64, ZSTD(1))',

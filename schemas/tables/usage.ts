@@ -27,7 +27,7 @@ export const usageTable = defineTable({
   engine: 'ReplacingMergeTree',
   columns: {
     tenant_id: 'LowCardinality(String)',
-    /** Of reception. */
+    /** Hour of reception. */
     hour: "DateTime('UTC') CODEC(Delta, ZSTD(1))",
     signal: 'LowCardinality(String)',
     project_id: 'LowCardinality(String)',

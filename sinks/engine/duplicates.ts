@@ -23,9 +23,9 @@ interface ConsumedRange {
 
 /**
  * Excludes messages of derived topics whose emitter position landed at an earlier offset of the partition. The
- * exclusions of a range depend only on the rows before it. So they are the same for each redelivery, even if part of
- * the range has landed. The highest positions are read from the table unless the range follows the last one of this
- * process.
+ * exclusions in a range depend only on the rows before it, so they are the same for every redelivery, even if part of
+ * the range has already landed. The highest positions are read from the table, unless the range directly follows the
+ * last range of this process.
  */
 export class Duplicates {
   readonly #table: Table;

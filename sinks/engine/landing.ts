@@ -21,7 +21,7 @@ export interface LandingOptions {
   readonly topic: string;
   /** As stored. */
   readonly partition: number;
-  /** Whether the range, or part of it, may have landed before. */
+  /** Whether the range, or part of it, may already have landed. */
   readonly inDoubt: boolean;
   /** For telemetry: all tenants with records in the range. */
   readonly tenants?: readonly string[];

@@ -28,7 +28,8 @@ interface Progress {
 }
 
 /**
- * After this time without a batch, another member may have had the partition, and tables may have dropped its tokens.
+ * After this time without a batch, a range is in doubt: another member may have owned the partition, and the tables may
+ * have dropped the range's deduplication tokens.
  */
 const maxIdleMs = 600_000;
 

@@ -17,7 +17,7 @@ export interface ValueColumn {
 
 const rejectValue = (type: string, value: unknown): never => {
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  throw new PermanentError('bad-value', `${text.slice(0, 100)} is no ${type}`);
+  throw new PermanentError('bad-value', `${text.slice(0, 100)} is not a valid ${type}`);
 };
 
 const textColumn = (type: string, column: StringColumn | DictionaryColumn): ValueColumn => ({

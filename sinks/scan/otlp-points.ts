@@ -90,7 +90,7 @@ export class OtlpPoints {
   #reader: WireCursor | undefined;
   #start = 0;
   #end = 0;
-  /** Called by `SeriesRows` for a new series. Created once instead of per point */
+  /** Called by `SeriesRows` for a new series. Created once, not for each point. */
   readonly #fillSortedAttributes = (): void => this.#sortAttributes();
 
   constructor(series: SeriesRows, tables: MetricTables, context: () => SeriesContext) {

@@ -58,8 +58,8 @@ export abstract class RecordScanner implements OtlpVisitor {
   protected readonly counts: FieldCounts;
 
   /**
-   * `optional` names the fields that records may lack, which `counts.present` reports. Those of resource and scope are
-   * added here.
+   * `optional` names the fields that a record may lack, which `counts.optionalFields` reports. The optional fields of
+   * the resource and the scope are added here.
    */
   constructor({ topic, optional, always }: CountedFields) {
     this.#runFieldFactor = 2 ** optional.length;

@@ -17,9 +17,9 @@ const suffixes = /_(?:total|bucket|sum|count|created|info)$/;
 const maxFamilies = 50_000;
 
 /**
- * Metadata of 1.0 requests, which arrives in separate requests: cached per tenant's project in this worker. Best
- * effort: the row of a series that was received first has the kind `unknown` until the next hour. `metric_metadata` is
- * current at once.
+ * Caches metadata of 1.0 requests per project in this worker, because it arrives in separate requests. This is best
+ * effort: if a series is received before its metadata, its row has the kind `unknown` until the next hour.
+ * `metric_metadata` is always current.
  */
 export class MetadataCache {
   readonly #families = new Map<string, Metadata>();

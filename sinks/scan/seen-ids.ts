@@ -112,7 +112,7 @@ export class LandedHours {
     this.#mark = this.#writtenRows.length;
   }
 
-  /** Undoes the claims since `mark`. An hour that an earlier row covers too is written once more. */
+  /** Undoes the claims since `mark`. An hour that an earlier row also covers is then written once more. */
   rollback(): void {
     for (let index = this.#mark; index < this.#writtenRows.length; index += 3) {
       const [slot = 0, first = 0, last = 0] = this.#writtenRows.slice(index, index + 3);

@@ -8,7 +8,7 @@ type Type = RecordShape[number]['type'];
 const maxShapes = 100_000;
 const resourceAttributes = 0x0a;
 
-/** The first attribute with a key counts. Resources have theirs in the order of type characters. */
+/** If a key is repeated, its first attribute counts. For resources, the order is that of the type characters. */
 const createShape = (
   kind: 'resource' | 'scope',
   attributes: readonly { readonly key: string; readonly type: Type }[],

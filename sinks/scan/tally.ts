@@ -29,7 +29,7 @@ export class Tally {
     else if (time > (this.#last[place] as number)) this.#last[place] = time;
   }
 
-  /** Several records. */
+  /** Counts several records. */
   countMany(place: number, { records, first, last }: TallyEntry): void {
     if (records === 0) return;
     if (place >= this.#records.length) this.#grow(place);

@@ -3,7 +3,7 @@ import type { Labels } from './state.ts';
 
 export interface GroupResponse {
   readonly labels: Labels;
-  /** Values by time; null for a step without a value. NaN and the infinities are values. */
+  /** Values in order of time; null for a step without a value. NaN and the infinities are values. */
   readonly points: readonly (number | null)[];
   /** Number of events behind the values, if known. */
   readonly eventCount?: number | undefined;
@@ -22,7 +22,7 @@ export type RuleQueryResult =
       readonly kind: 'groups';
       readonly unit: string;
       readonly groups: readonly GroupResponse[];
-      /** Whether there are more groups: then the absence of a group has no meaning. */
+      /** Whether the result is truncated. If so, a missing group does not mean that the query returned none for it. */
       readonly isTruncated?: boolean;
     }
   | {

@@ -1,4 +1,4 @@
-/** Expressions over rules, such as `a && (b || !c)`. */
+/** Boolean expressions over the states of other rules, such as `a && (b || !c)`. */
 
 type Node =
   | { readonly is: 'rule'; readonly name: string }

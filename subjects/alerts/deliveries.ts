@@ -1,4 +1,4 @@
-/** The ledger of notifications: deliveries to channels with their results. */
+/** Reads the history of notifications: their delivery attempts to channels, with the results. */
 import { z } from 'zod';
 import {
   decodeCursor,
@@ -128,7 +128,7 @@ export const listDeliveries = async (
   };
 };
 
-/** Result of one delivery attempt of a page. */
+/** Result of one attempt to deliver an on-call page. */
 export interface DeliveryAttempt {
   readonly id: string;
   readonly attempt: number;
@@ -137,7 +137,7 @@ export interface DeliveryAttempt {
   readonly ms: string;
 }
 
-/** Lists the delivery attempts of a group over all channels, oldest first. */
+/** Lists the delivery attempts of a notification group in all channels, oldest first. */
 export const readDeliveryAttempts = (
   { query }: Pick<TenantColumns, 'query'>,
   groupKey: string,

@@ -1,8 +1,8 @@
-/** Durations of rules: text such as `5m`, in milliseconds. */
+/** Durations in rules: conversion between text such as `5m` and milliseconds, and their schema. */
 import { z } from 'zod';
 import { parseDuration } from '../../queries/time.ts';
 
-/** Returns the milliseconds of a validated duration. */
+/** Returns a validated duration in milliseconds. */
 export const parseDurationMs = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
 
 /** Minimum evaluation interval of user-defined rules. */

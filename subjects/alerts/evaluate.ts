@@ -64,7 +64,9 @@ export interface EvaluationInput {
   readonly prior: RuleState;
   readonly answer: RuleQueryResult;
   readonly nowMs: number;
-  /** Results of queries in the transitions' templates; without them, the texts state that there are none. */
+  /**
+   * Runs the queries in templates of labels and annotations. Without it, the texts state that the query was not run.
+   */
   readonly queryResults?: QueryResultLookup;
   readonly isTest?: boolean;
 }
@@ -122,7 +124,7 @@ const queriesUnavailable: QueryResultLookup = () => ({ error: 'the query was not
 
 const finiteOrNull = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
-/** The unit of the query's values. */
+/** Returns the unit of the query's values: that of the result, or else the one declared in the rule. */
 const resolveUnit = ({ condition }: AlertRule, unit: string): string =>
   unit === '' && condition.kind === 'threshold' ? (condition.queryUnit ?? '') : unit;
 
@@ -138,7 +140,10 @@ const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined
   );
 };
 
-/** Times after this evaluation were written by a wrong clock. Waiting then starts now. */
+/**
+ * Limits the times of an alert to the evaluation time. Later times come from a wrong clock; waiting periods then start
+ * now.
+ */
 const clampToNow = (memo: AlertMemo, nowMs: number): AlertMemo => {
   const { sinceMs, seenMs, clearedAtMs = nowMs } = memo;
   if (Math.max(sinceMs, seenMs, clearedAtMs) <= nowMs) return memo;
@@ -150,7 +155,7 @@ const clampToNow = (memo: AlertMemo, nowMs: number): AlertMemo => {
   };
 };
 
-/** In Prometheus's wording. */
+/** Returns the problem of too many alerts, with the message that Prometheus uses. */
 const limitProblem = ({ limit }: AlertRule, groups: readonly GroupResponse[]): string | undefined =>
   limit !== undefined && groups.length > limit ? `exceeded limit of ${limit} with ${groups.length} alerts` : undefined;
 
@@ -211,7 +216,7 @@ class RuleEvaluation {
     this.#raiseProblem(this.#given.rule.onError, 'evaluation-failed', message);
   }
 
-  /** Raises the alert about the rule itself. */
+  /** Applies the rule's policy for a failed evaluation or missing data to the alert about the rule itself. */
   #raiseProblem(policy: AlertRule['noData'], reason: string, explanation: string): void {
     const place = this.#previousGroup(problemKey, { reason });
     const severity = highestSeverity(this.#given.rule);
@@ -247,7 +252,9 @@ class RuleEvaluation {
     this.#judgeSilence(answered.size);
   }
 
-  /** A rule that knows no groups cannot report one without data: it raises an alert about itself. */
+  /**
+   * A rule without any known group cannot report which group has no data, so it raises an alert about the rule itself.
+   */
   #judgeSilence(answered: number): void {
     const { rule, prior } = this.#given;
     const { condition } = rule;
@@ -297,7 +304,8 @@ class RuleEvaluation {
     const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
     const hasEnded = next.state === 'inactive' && before?.firedAtMs !== undefined;
     const reason = from === next.state ? `${next.reason} (its severity was ${before?.severity})` : next.reason;
-    // The values when the alert last fired: at its end there may be no value, and notifications were about that one.
+    // The values from when the condition last held: at the end of an alert there may be no value, and its notifications
+    // referred to these.
     const held = next.memo?.held ?? before?.held ?? { value: value ?? before?.value ?? null };
     const { compared } = held;
     const values = { labels, severity, value: held.value, threshold: compared?.limit ?? null, atMs: nowMs };

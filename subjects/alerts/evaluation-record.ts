@@ -1,4 +1,7 @@
-/** Output of an evaluation: history, alert states, the event feed. */
+/**
+ * Converts evaluations to records for the evaluation history and the alert states, and transitions to events for the
+ * feed.
+ */
 
 import type { AlertEvaluation, AlertTransition } from '../../schemas/alerts.ts';
 import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
@@ -8,7 +11,7 @@ import type { AlertRule } from './rule.ts';
 
 /** Maximum number of inactive groups in the output. */
 const maxInactiveGroups = 200;
-/** Maximum characters of the groups in one part: a message may have up to a megabyte. */
+/** Maximum length in characters of the groups in one part, because a message may have at most a megabyte. */
 const maxPartSize = 256 * 1024;
 
 const statesBySeverity = ['firing', 'recovering', 'unknown', 'pending', 'inactive'] as const;

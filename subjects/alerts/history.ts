@@ -1,4 +1,4 @@
-/** Landed output of alert evaluations. */
+/** Queries for stored alert states, evaluations and transitions. */
 
 import type { Reading } from '../../queries/reading.ts';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
@@ -8,7 +8,7 @@ import type { Labels } from './state.ts';
 
 type TenantReading = Pick<Reading, 'columns'>;
 
-/** Returns the labels of these rules' alerts that fire at a time, by rule. */
+/** Returns the labels of the alerts that were firing at a time, by rule ID. */
 export const readFiringLabels = async (
   { columns }: TenantReading,
   ruleIds: readonly string[],
@@ -26,7 +26,7 @@ export const readFiringLabels = async (
   return byRule;
 };
 
-/** State of an alert after its last evaluation, or that of a rule if `alertId` is empty. */
+/** State of an alert after its last evaluation; if `alertId` is empty, state of the rule. */
 export interface ActiveAlert {
   readonly ruleId: string;
   readonly alertId: string;
@@ -210,7 +210,7 @@ export const readEvaluations = (
   );
 };
 
-/** A landed transition. */
+/** A stored transition. */
 export interface PastTransition {
   readonly id: string;
   readonly alert_id: string;

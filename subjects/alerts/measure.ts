@@ -1,4 +1,4 @@
-/** Names for the value of a condition. */
+/** Names for the measured value of a condition, such as `p95`. */
 import type { AlertHeld } from '../../schemas/alerts.ts';
 import { type AlertCondition, comparedMeasure } from './rule.ts';
 
@@ -15,7 +15,7 @@ const aggregationNames: Readonly<Record<string, string>> = {
   increase: 'increase',
 };
 
-/** Rounded, to remove floating-point noise: 0.999 is p99.9. */
+/** Formats a quantile as a percentile: 0.999 is `p99.9`. Rounding removes floating-point noise. */
 const percentileName = (quantile: number): string => `p${Number((quantile * 100).toPrecision(12))}`;
 
 const measureName = (condition: AlertCondition): string => {

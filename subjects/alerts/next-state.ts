@@ -31,7 +31,7 @@ const isoTime = (ms: number): string => new Date(ms).toISOString();
 export const isActive = (state: AlertState): boolean =>
   state === 'pending' || state === 'firing' || state === 'recovering';
 
-/** Leaves the alert unchanged. */
+/** Keeps the state of the alert. */
 export const keepState = ({ memo }: Pick<PreviousGroup, 'memo'>, reason: string): NextState => ({
   memo,
   reason,
@@ -42,7 +42,7 @@ export const keepState = ({ memo }: Pick<PreviousGroup, 'memo'>, reason: string)
 /** Ends the alert, and deletes its state. */
 export const endAlert = (reason: string): NextState => ({ memo: undefined, state: 'inactive', reason, value: null });
 
-/** The condition holds. */
+/** Next state of an alert whose condition holds: pending or firing. */
 export const applyHeld = (
   { rule, nowMs, labels, memo }: PreviousGroup,
   { value, reason, ...verdict }: Verdict,
@@ -92,7 +92,7 @@ const remembersGroups = (rule: AlertRule): boolean =>
     rule.noData === 'unknown' ||
     (countsMissingAsZero(rule) && verdictOfNoRecords(rule, '', undefined).is === 'held'));
 
-/** The condition does not hold. */
+/** Next state of an alert whose condition does not hold: recovering or inactive. */
 export const applyCleared = ({ rule, nowMs, labels, memo }: PreviousGroup, { value, reason }: Verdict): NextState => {
   const keepFiringMs = parseDurationMs(rule.keepFiringFor);
   const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
@@ -112,18 +112,21 @@ export const applyCleared = ({ rule, nowMs, labels, memo }: PreviousGroup, { val
   return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason: reason, value };
 };
 
-/** The state is unknown, and the rule reports that. */
+/** Next state of an alert whose rule reports missing data as `applyUnknown`. */
 export const applyUnknown = ({ rule, nowMs, labels, memo }: PreviousGroup, reason: string): NextState => {
   const sinceMs = memo?.state === 'unknown' ? memo.sinceMs : nowMs;
   const own = { severity: highestSeverity(rule), seenMs: nowMs, ...memo, labels, sinceMs, value: null };
   return { memo: { ...own, state: 'unknown' }, state: 'unknown', reason, value: null };
 };
 
-/** The group of an ungrouped rule is never deleted. */
+/**
+ * Returns whether a group had no data for so long that its state is deleted. This never applies to the group of an
+ * ungrouped rule.
+ */
 const isExpired = ({ rule, nowMs, labels, memo }: PreviousGroup): boolean =>
   memo !== undefined && Object.keys(labels).length > 0 && nowMs - memo.seenMs >= parseDurationMs(rule.forgetAfter);
 
-/** The state of the group is unknown: the rule determines the next state. */
+/** Next state of a group without a verdict, according to the rule's `noData` policy. */
 export const applyNoVerdict = (place: PreviousGroup, verdict: Verdict): NextState => {
   const { rule, memo } = place;
   if (isExpired(place))
@@ -140,7 +143,7 @@ export const applyNoVerdict = (place: PreviousGroup, verdict: Verdict): NextStat
   }
 };
 
-/** The group has no records. It was last seen when it had some. */
+/** Next state of a counted group without records: its value is 0, and its last-seen time is unchanged. */
 const applyZeroCount = (place: PreviousGroup, unit: string): NextState => {
   const { rule, memo } = place;
   const verdict = verdictOfNoRecords(
@@ -155,7 +158,7 @@ const applyZeroCount = (place: PreviousGroup, unit: string): NextState => {
     : { ...next, memo: { ...next.memo, seenMs: memo.seenMs } };
 };
 
-/** The query returned the group before, and no longer returns it. */
+/** Next state of a group that the query no longer returns. */
 export const applyMissingGroup = (
   place: PreviousGroup,
   { unit, isSameForm }: { unit: string; isSameForm: boolean },

@@ -1,4 +1,4 @@
-/** Past values of a rule's condition, for charts: one for each window or step of a range, as its query returns them. */
+/** Past values of a rule's condition, for charts: one for each window or step of a time range. */
 
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { withMaxGroups } from '../../queries/all-groups.ts';
@@ -12,7 +12,7 @@ import { parseDurationMs } from './durations.ts';
 import { type AlertRule, comparedMeasure } from './rule.ts';
 import { conversionFactor } from './units.ts';
 
-/** More series are not distinguishable on a chart. */
+/** Maximum number of series, because more are not distinguishable on a chart. */
 const maxSeries = 20;
 export const maxValues = 500;
 

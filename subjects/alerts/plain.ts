@@ -1,4 +1,4 @@
-/** Texts in labels and annotations of rules, which are templates. */
+/** Plain text for labels and annotations of rules, which are templates. */
 
 /** Maximum characters of a label. */
 export const maxLabelLength = 2048;

@@ -10,7 +10,7 @@ import type { ActiveAlert } from './history.ts';
 /** Rule ID of platform alerts. */
 export const platformRuleId = 'platform';
 
-/** Label with the failing channel of an alert, which is sent to other channels. */
+/** Label with the ID of the failing channel. The alert about it is sent only to other channels. */
 export const failingChannelLabel = 'failing_channel';
 
 /** Subject of a platform alert. */
@@ -106,7 +106,7 @@ const gapReasonTexts: Readonly<Record<string, string>> = {
 export const gapReason = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt'>): string =>
   `nobody is on call in ${name.slice(0, 256)} from ${from} to ${to}: ${gapReasonTexts[reason] ?? reason}`;
 
-/** Returns the alert about a location of synthetic checks without a vote. */
+/** Returns the alert about a location of synthetic checks whose results are ignored because they are not reliable. */
 export const suspectAlertSubject = (
   id: string,
   { name, reason }: Omit<SyntheticSuspect, 'startedAt'>,
@@ -138,7 +138,7 @@ const suspectReasonTexts: Readonly<Record<SyntheticSuspect['reason'], string>> =
 export const suspectReason = ({ name, reason }: Omit<SyntheticSuspect, 'startedAt'>): string =>
   `${name.slice(0, 256)} ${suspectReasonTexts[reason]}: its results are not reliable`;
 
-/** Returns the alerts about locations without a vote. */
+/** Returns the alerts about locations whose results are ignored. */
 export const activeSuspectAlerts = (
   suspects: readonly WithId<SyntheticSuspect>[],
   nowMs: number,
@@ -162,7 +162,10 @@ export const activeGapAlerts = (gaps: readonly WithId<OnCallGap>[], nowMs: numbe
     ),
   );
 
-/** Returns the transition that starts or ends a platform alert. It is the same in all processes. */
+/**
+ * Returns the transition that starts or ends a platform alert. Its ID is the same in all processes, so duplicates are
+ * harmless.
+ */
 export const platformTransition = (
   tenantId: string,
   subject: PlatformAlertSubject,

@@ -1,4 +1,7 @@
-/** Stalled parts of the platform, as an organization experiences them: its rules, or its records. */
+/**
+ * Detects problems of the platform that affect an organization: rules that are not evaluated, and records that are
+ * processed late.
+ */
 import { computePartition } from '../../schemas/partition.ts';
 import type { GroupStatus } from '../../schemas/ports/group-status.ts';
 import { buildTenantKeys } from '../../schemas/tenant-key.ts';
@@ -19,7 +22,7 @@ export interface WatchedRule {
   readonly updatedAt: string;
 }
 
-/** Longer than a restart. */
+/** Minimum delay of an evaluation that is reported: longer than a restart takes. */
 export const minStaleMs = 90_000;
 
 const ruleKindNames: Readonly<Record<WatchedRule['kind'], string>> = {
@@ -30,9 +33,9 @@ const ruleKindNames: Readonly<Record<WatchedRule['kind'], string>> = {
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Returns the finding about rules from the times of their last evaluations. Rules that were not evaluated while nothing
- * monitored them may only become due now. So an alert starts after three intervals of monitoring, and a firing alert
- * continues regardless.
+ * Returns the problem of rules that are not evaluated, from the times of their last evaluations. After a period in
+ * which nothing was monitored, rules may have just become due, so an alert starts only after three intervals of
+ * monitoring. A firing alert continues regardless.
  */
 export const findStaleRules = (
   rules: ReadonlyMap<string, WatchedRule>,
@@ -68,7 +71,7 @@ export const findStaleRules = (
   return { sinceMs, reason: `${since}: alert states may be outdated` };
 };
 
-/** Records are late above this wait, and no longer late below half of it. */
+/** Records that wait longer than this are late. The alert ends when they wait less than half of it. */
 const lateThresholdMs = 120_000;
 
 /** Returns the reason if a record's wait is reportable; otherwise undefined. */
@@ -77,7 +80,7 @@ export const describeLateness = (ageMs: number, fires = false): string | undefin
     ? undefined
     : `the oldest record has been waiting for ${Math.round(ageMs / 1000)} seconds`;
 
-/** Returns the finding about an organization's records from the progress of these groups in its partitions. */
+/** Returns the problem of an organization's late records, from the lag of these consumer groups in its partitions. */
 export const findLateRecords = (
   statuses: readonly GroupStatus[],
   options: {

@@ -14,7 +14,7 @@ export interface PrometheusAlert {
   readonly annotations: Readonly<Record<string, string>>;
   readonly state: 'pending' | 'firing';
   readonly activeAt: string;
-  /** Number in Prometheus's format. */
+  /** Number in Prometheus's scientific notation. */
   readonly value: string;
 }
 
@@ -124,7 +124,7 @@ const commonFields = (last: ActiveAlert | undefined) => ({
   lastEvaluation: new Date(last?.evaluatedMs ?? 0).toISOString(),
 });
 
-/** `last`: state of the rule after its last evaluation (`readRuleStates`). */
+/** Converts a rule. `lastStates` contains the states of rules after their last evaluation, by ID (`readRuleStates`). */
 const toPrometheusRule = (
   { id, alert, name, labels, query }: ListedRule,
   lastStates: ReadonlyMap<string, ActiveAlert>,

@@ -7,7 +7,7 @@ import { parseJsonNumber } from '../../queries/series-states.ts';
 import { queryErrorMessage, queryTimeouts } from './run-query.ts';
 import type { RunTemplateQuery } from './templates/queries.ts';
 
-/** Timeout of all queries in one evaluation's texts: the alert matters more than its texts. */
+/** Total timeout of the template queries in one evaluation, so that they do not delay the alert. */
 const totalTimeoutMs = 10_000;
 const maxSamples = 1_000;
 
@@ -17,7 +17,9 @@ interface TemplateQueryOptions {
   readonly answers?: QueryBatcher;
 }
 
-/** Returns a function that queries the organization's own data. A failed query becomes an error in the text. */
+/**
+ * Returns a function that queries the organization's data. For a failed query, the rendered text contains the error.
+ */
 export const createTemplateQuery = (
   reading: Reading,
   { signal, answers = new QueryBatcher({ ...queryTimeouts, batchDelayMs: 0 }) }: TemplateQueryOptions = {},

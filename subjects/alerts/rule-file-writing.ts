@@ -40,7 +40,7 @@ interface PlacedRule {
   readonly rule: object;
 }
 
-/** Groups by position, in order of first occurrence */
+/** Groups with equal settings, in order of first occurrence */
 class Groups {
   readonly #groups = new Map<string, { readonly of: GroupSettings; readonly rules: PlacedRule[] }>();
 
@@ -51,7 +51,7 @@ class Groups {
     entry.rules.push(rule);
   }
 
-  /** Names are unique in a file. */
+  /** Returns the groups in the format of a rule file, with unique names. */
   toYamlGroups(): object[] {
     const names = new Map<string, number>();
     return [...this.#groups.values()].map(({ of: { name, interval, delay, limit }, rules }) => {
@@ -81,8 +81,8 @@ const toAlertingRule = (rule: AlertRule, expr: string): object => {
 };
 
 /**
- * Returns rules as a rule file, in their groups of origin, others grouped by interval. Also returns the names of rules
- * without an equivalent.
+ * Returns a rule file with these rules, in the groups of the files that they were imported from; others are grouped by
+ * interval. Also returns the names of rules that Prometheus cannot express, or that are disabled.
  */
 export const writeRuleFile = (
   rules: readonly AlertRule[],

@@ -20,7 +20,9 @@ export interface FileRule {
    * rule.
    */
   readonly record?: string;
-  /** Reasons why the rule is invalid, or differences from the file: texts that are shown unchanged, the interval. */
+  /**
+   * Reasons why the rule is invalid, or differences from the file: templates that are not rendered, a longer interval.
+   */
   readonly problems: readonly Problem[];
 }
 
@@ -52,7 +54,10 @@ const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
 };
 
-/** `1h30m` as `90m`. An invalid duration is returned unchanged, to be refused. */
+/**
+ * Converts a duration with several units, such as `1h30m`, to one with a single unit: `90m`. An invalid duration is
+ * returned unchanged, so that validation rejects it.
+ */
 const readDuration = (value: unknown, fallback: string): string => {
   if (value === undefined || value === null) return fallback;
   const text = String(value);
@@ -199,7 +204,7 @@ const toRecordingRule = (
 export interface ParsedRuleFile {
   /** Every rule of the file with its result, in file order. */
   readonly rules: readonly FileRule[];
-  /** Groups with the valid recording rules. */
+  /** Groups with their valid recording rules. */
   readonly recordings: readonly RecordingGroupFields[];
   /** Problem of an invalid file. */
   readonly problem?: string;

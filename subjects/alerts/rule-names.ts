@@ -1,13 +1,13 @@
 /** Names of rules from files: unique in OIQ, but not in Prometheus. */
 import type { AlertRule, AlertRuleFields, RuleOrigin } from './rule.ts';
 
-/** An existing rule, for the import of a file. */
+/** The fields of an existing rule that are needed for the import of a file. */
 export type ExistingRule = Pick<AlertRule, 'id' | 'name' | 'origin'>;
 
 /**
- * Assigns names to rules of files. A rule with the same origin gets its former name. Otherwise an existing rule with
- * the same name and without a file is replaced. Names are unique in OIQ, but not in Prometheus: for a duplicate name,
- * the group is added, and `alertName` preserves the original.
+ * Assigns names to rules of files. A rule with the same origin as an existing rule replaces it and keeps its name.
+ * Otherwise it replaces an existing rule that has the same name and does not come from a file. For a duplicate name,
+ * the group is added to it, and `alertName` preserves the original.
  */
 export class RuleNames {
   readonly #byOrigin = new Map<string, ExistingRule>();

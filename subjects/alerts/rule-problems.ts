@@ -1,4 +1,4 @@
-/** Problems of a rule beyond its schema. */
+/** Validation of alert rules beyond their schema. */
 import { getQueryKind, listMeasures, returnsRecords } from '../../queries/query-kind.ts';
 import { listStaticErrors } from '../../queries/validity.ts';
 import { findRuleNames } from './composite.ts';
@@ -37,7 +37,7 @@ const findThresholdProblems = (threshold: Threshold, path: string): Problem[] =>
     : [...problems, { path: `${path}.recovery`, message: recoveryMessage }];
 };
 
-/** Problems of anomaly and forecast conditions. */
+/** Returns the problems of conditions on anomalies and forecasts. */
 const findPredictionProblems = ({
   kind,
   query,
@@ -89,7 +89,7 @@ const findConditionProblems = (condition: AlertRuleFields['condition']): Problem
   ];
 };
 
-/** Returns invalid templates in the texts of a rule. */
+/** Returns the problems of invalid templates in labels and annotations of a rule. */
 export const findTemplateProblems = ({
   labels,
   annotations,
@@ -102,8 +102,8 @@ export const findTemplateProblems = ({
   );
 
 /**
- * Returns the problems that prevent the evaluation of a rule, each with its path. Texts of rules from files cause no
- * problems: the alert matters more than its texts, and an invalid template is shown unchanged.
+ * Returns the problems that prevent the evaluation of a rule, each with its path. Invalid templates in rules from files
+ * are not problems: the alert is more important than its texts, and an invalid template is shown unchanged.
  */
 export const findRuleProblems = (rule: AlertRuleFields): Problem[] => [
   ...findConditionProblems(rule.condition),

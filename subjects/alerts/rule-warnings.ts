@@ -8,13 +8,19 @@ import type { AlertRule } from './rule.ts';
 import type { Problem } from './rule-problems.ts';
 import { queryRule } from './run-query.ts';
 
-/** Received data has landed by then, unless there is a problem. */
+/** Time after which received data is normally stored and can be queried. */
 const ingestionDelayMs = 10_000;
 
-/** Delay of a detector's result after the end of a step: its delay, its evaluation, and the transfer of the scores. */
+/**
+ * Time after the end of a step until a detector's scores can be queried: its delay, its evaluation and the storage of
+ * the scores.
+ */
 const scoringDelayMs = 60_000;
 
-/** Scores of a detector arrive after its steps; other predictions are computed when they are queried. */
+/**
+ * Warns about a delay that is too short for the scores of a detector. Other predictions are computed when they are
+ * queried.
+ */
 const findScoreDelayWarnings = (query: Query, delay: string): Problem[] =>
   !('detectorId' in query) || query.detectorId === undefined || parseDurationMs(delay) >= scoringDelayMs
     ? []
@@ -39,7 +45,7 @@ const findWindowWarnings = ({ condition, interval, delay }: AlertRule): Problem[
   return [{ path, message }];
 };
 
-/** Warns about a label that no group has, if there is data. */
+/** Warns about a grouping label that no record has, if there is data. */
 const findGroupingWarnings = async (
   rule: AlertRule,
   reading: Reading,

@@ -11,7 +11,7 @@ import { isUnit } from './units.ts';
 /** Comparisons of a value with a threshold. `any`: every group of the result, as in Prometheus rules. */
 export const operators = ['above', 'at-least', 'below', 'equal', 'not-equal', 'outside', 'any'] as const;
 
-/** Selection of the values of a window that decide. */
+/** How the values of a window are compared with a threshold. */
 export const matchModes = ['at-least-once', 'all-the-time', 'on-average', 'in-total', 'last'] as const;
 
 const severity = z.enum(alertSeverities);

@@ -29,10 +29,10 @@ const eventCountMeasure = 'oiq_events';
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type QueryCondition = Exclude<AlertRule['condition'], Composite>;
 
-/** The query for the engine: all groups, and the additional values that the condition needs. */
+/** Returns the query to run: with all groups, and the additional measures that the condition needs. */
 const buildRuleQuery = ({ condition, minimumEvents }: AlertRule & { readonly condition: QueryCondition }): Query => {
   const query = withMaxGroups(condition.query, maxGroups);
-  // Counts samples to detect whether the metric exists; a value would hold for some minutes.
+  // An absence is detected by a count of samples: a value would remain present for some minutes after the last sample.
   const countQuery = condition.kind === 'absence' ? getQueryKind(query).countValues?.(query) : undefined;
   if (countQuery !== undefined) return countQuery;
   if ('measures' in query && minimumEvents !== undefined)
@@ -146,7 +146,7 @@ export const toRuleResult = (
         ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),
       )?.unit
     : answer.series.find(({ name }) => measure === undefined || name === measure)?.unit;
-  // Without records there are no steps, each of which counts 0.
+  // Without records, the result has no steps; a count is then 0.
   const isNone = 'measures' in query && query.groupBy.length === 0 && groups.length === 0;
   return {
     kind: 'groups',
@@ -189,7 +189,7 @@ export const queryErrorMessage = (error: unknown): string =>
 interface RuleQueryOptions {
   readonly nowMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Timeout for the slot and the result; by default none. */
+  /** Timeout for the wait for a query slot and for the result; by default none. */
   readonly withinMs?: number;
   readonly onError?: (error: unknown) => void;
   /** Query runner of the rule's tenant, which batches the queries of rules that share it. The results are the same. */
@@ -197,9 +197,9 @@ interface RuleQueryOptions {
 }
 
 /**
- * Returns the result of the rule's query at a time. A failed query is also a result, whose effect the rule determines.
- * Rejects if `signal` aborts. Rejects with `LateError` if there is no result within `withinMs` because of overload,
- * which is not a fault of the rule.
+ * Returns the result of the rule's query at a time. A failed query is also a result; the rule determines its effect.
+ * Rejects if `signal` aborts, or with `TimeoutError` if there is no result within `withinMs` because of overload, which
+ * is not a fault of the rule.
  */
 export const queryRule = async (
   rule: AlertRule,

@@ -1,4 +1,4 @@
-/** Whether the result of an evaluation is current. */
+/** Detects rules that are not evaluated in time. */
 import { parseDurationMs } from './durations.ts';
 import type { AlertRule } from './rule.ts';
 

@@ -1,4 +1,6 @@
-/** State of a rule between its evaluations. It is JSON, and small: groups without relevant state are omitted. */
+/**
+ * State of a rule between its evaluations, stored as JSON. Groups without relevant state are omitted to keep it small.
+ */
 import { createHash } from 'node:crypto';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 
@@ -39,7 +41,7 @@ export interface AlertMemo {
 export interface RuleState {
   /** Hash of the parts of the rule that determine the groups: a different hash ends the alerts. */
   readonly form: string;
-  /** By key. */
+  /** Alerts by the key of their group. */
   readonly alerts: Readonly<Record<string, AlertMemo>>;
 }
 
@@ -69,7 +71,7 @@ export const createAlertId = (ruleId: string, key: string): string => shortHash(
 export const createTransitionId = (alertId: string, atMs: number, to: string): string =>
   shortHash('transition', alertId, atMs, to);
 
-/** Returns the hash of the parts that determine the groups of a rule. */
+/** Returns the hash of the parts of a condition that determine the rule's groups. */
 export const hashGrouping = (condition: object): string => {
   const { kind, query, groupBy, rules } = condition as Record<string, unknown>;
   return shortHash('form', kind, query, groupBy, rules);

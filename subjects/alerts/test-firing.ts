@@ -7,7 +7,7 @@ import { type AlertRule, getGroupingLabels, highestSeverity } from './rule.ts';
 import { createAlertId, createTransitionId, emptyState, type Labels } from './state.ts';
 import type { QueryResultLookup } from './templates/queries.ts';
 
-/** A value that crosses the threshold of the highest severity, in that threshold's unit. */
+/** Returns a value that crosses the threshold of the highest severity, in that threshold's unit. */
 const findCrossingValue = (rule: AlertRule): { readonly value: number | null; readonly unit: string } => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return { value: condition.kind === 'composite' ? 1 : null, unit: '' };
@@ -33,8 +33,8 @@ interface TestOptions {
 }
 
 /**
- * Returns a firing of the rule and its end, marked as a test. The alert has its own ID, so that no real alert starts or
- * ends. Missing labels have the value `test`.
+ * Returns the transitions that start and end a test alert of the rule. The alert has its own ID, so that no real alert
+ * starts or ends. Missing labels have the value `test`.
  */
 export const createTestTransitions = (
   rule: AlertRule,

@@ -1,6 +1,6 @@
 /** Conversion of values between units of one kind, in UCUM as OpenTelemetry uses it. */
 
-/** Unit → its kind, and the factor to the kind's first unit */
+/** The kind of each unit, and its factor to the base unit of the kind */
 const units: ReadonlyMap<string, readonly [kind: string, factor: number]> = new Map<string, readonly [string, number]>([
   ...Object.entries({ ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86_400, wk: 604_800 }).map(
     ([unit, factor]): [string, [string, number]] => [unit, ['time', factor]],

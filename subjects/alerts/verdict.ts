@@ -6,7 +6,7 @@ import { severityRank } from './rule.ts';
 import type { ThresholdComparison } from './state.ts';
 import { conversionFactor, toReadableUnit } from './units.ts';
 
-/** `noVerdict`: the state of the group is unknown. */
+/** Result for a group. `held`: the condition holds; `clear`: it does not hold; `noVerdict`: it cannot be evaluated. */
 export interface Verdict {
   readonly is: 'held' | 'clear' | 'missing';
   readonly severity: AlertSeverity | undefined;
@@ -56,7 +56,7 @@ const crosses = ({ operator }: Threshold, { value, upper }: ThresholdLimits, poi
   }
 };
 
-/** Returns the deciding value of a window, and whether it crosses. */
+/** Returns the value of a window that decides, and whether it crosses the threshold. */
 const evaluateMatch = (
   match: ThresholdCondition['match'],
   points: readonly number[],
@@ -91,7 +91,9 @@ const matchTexts: Readonly<Record<ThresholdCondition['match'], string>> = {
   last: 'in the last step of',
 };
 
-/** A value of a threshold: in the threshold's unit or, without one, in the most readable unit of the query. */
+/**
+ * Formats a value in the threshold's unit, or else in the most readable unit that the query's unit can be converted to.
+ */
 const formatThresholdValue = ({ unit }: Threshold, value: number | undefined, unitOfQuery: string): string =>
   unit !== undefined || value === undefined
     ? formatNumber(value, unit ?? unitOfQuery)
@@ -118,12 +120,14 @@ const toComparison = (threshold: Threshold, value: number, unit: string): Thresh
   const text = formatThresholdValue(threshold, value * (conversionFactor(unit, threshold.unit ?? unit) ?? 1), unit);
   if (threshold.operator === 'any') return { text, threshold: '', limit: null };
   const factor = threshold.unit === undefined ? 1 : (conversionFactor(threshold.unit, unit) ?? 1);
-  // Conversion turns 1 s into 999999999.9999999 ns.
+  // Rounding removes floating-point noise: the conversion of 1 s results in 999999999.9999999 ns.
   const limit = Number(((threshold.value ?? 0) * factor).toPrecision(15));
   return { text, threshold: describeThreshold(threshold, unit), limit };
 };
 
-/** A threshold that is crossed, or that an active alert has not left yet */
+/**
+ * Result of a threshold: whether it is crossed, or whether an active alert has not reached its recovery threshold yet
+ */
 interface ThresholdCrossing {
   readonly value: number;
   readonly isCrossed: boolean;

@@ -1,4 +1,4 @@
-/** Event of an anomaly for the event feed. */
+/** Events for the event feed about anomalies. */
 
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { eventTags, type PlatformEvent } from '../../schemas/events.ts';

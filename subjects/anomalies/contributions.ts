@@ -31,7 +31,7 @@ const candidates: Readonly<Record<string, readonly string[]>> = {
 };
 const maxGroups = 1000;
 const maxReturnedGroups = 10;
-/** Number of compared steps: during the anomaly, and the minimum before it. */
+/** Number of compared steps: the maximum during the anomaly, and the minimum before it. */
 const stepCounts = { during: 60, min: 10 };
 
 const noContributions = (reason: string): Contributions => ({
@@ -44,7 +44,7 @@ const noContributions = (reason: string): Contributions => ({
 
 type SplittableQuery = AggregateQuery | MetricQuery;
 
-/** Returns a query whose groups add up, or the reason why there is none. */
+/** Returns a query whose groups add up to the total, or the reason why there is none. */
 const toSplittableQuery = (query: Query, name: string): SplittableQuery | string => {
   const split = getQueryKind(query).splittable?.(query, name, maxGroups);
   return split ?? `queries of kind ${query.kind} cannot be split into contributions`;
@@ -69,7 +69,7 @@ const numberOf = (value: number | string | null): number => {
   return Number.isFinite(number) ? number : 0;
 };
 
-/** Returns the mean of each group's steps, for groups of the series. */
+/** Returns the mean value per step of each group within the anomalous series. */
 const readGroupMeans = async (
   query: SplittableQuery,
   { labels, stepMs }: StoredAnomaly,

@@ -1,4 +1,4 @@
-/** Problems of a detector beyond its schema. */
+/** Validation of detectors beyond their schema. */
 import { getMinStepMs } from '../../queries/min-step.ts';
 import { findPromqlProblem } from '../../queries/promql-problem.ts';
 import type { Query } from '../../queries/query.ts';

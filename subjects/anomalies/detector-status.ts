@@ -1,4 +1,4 @@
-/** Progress of detectors and their alarm rate, from landed data. */
+/** Status of detectors and their rate of false alarms, from stored evaluations and anomalies. */
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
@@ -10,7 +10,7 @@ const weekMs = 604_800_000;
 const dayMs = 86_400_000;
 /** Period in which false alarms are counted. */
 const ratePeriodMs = 4 * weekMs;
-/** Tolerance for the query interval and the landing delay. */
+/** Tolerance for the query interval and the ingestion delay. */
 const toleranceMs = 180_000;
 
 export const detectorStates = ['off', 'waiting', 'learning', 'watching', 'behind', 'failed'] as const;
@@ -151,7 +151,7 @@ const refusedText = ({ refused, series }: Evaluation): string =>
 
 type ExistingDetector = DetectorFields & { readonly id: string; readonly createdAt: string };
 
-/** Time since the end of the first complete step without a score. */
+/** Returns the time since the end of the first complete step without a score. */
 const computeLagMs = (detector: ExistingDetector, { upToMs }: Evaluation, nowMs: number): number => {
   const endMs = lastCompleteStepMs(detector, nowMs);
   return Math.max(0, endMs - (upToMs || Math.max(Date.parse(detector.createdAt), endMs - dayMs)));
@@ -165,7 +165,7 @@ const determineState = (
   const stepMs = parseDurationMs(detector.step);
   const isLearningHistory = evaluation.learnsUntilMs > 0;
   if (!detector.enabled) return 'off';
-  // If only some series are refused, the others are monitored.
+  // If only some series exceed the limits, the others are monitored.
   if (evaluation.error !== '' && !evaluation.error.startsWith(incompletePrefix)) return 'failed';
   if (!isLearningHistory && behindMs > Math.max(toleranceMs, 2 * landingWaitMs(stepMs)) + stepMs) return 'behind';
   if (!evaluation.isKnown) return 'waiting';

@@ -1,4 +1,4 @@
-/** Next state of an anomaly of a series after each point: it begins, becomes worse, or ends. Pure. */
+/** State transitions of an anomaly in a series with each point: it begins, becomes worse, or ends. */
 
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
 import { type Direction, signDirection } from './scores/anomaly-text.ts';
@@ -7,14 +7,14 @@ import type { Sign } from './scores/signs.ts';
 
 export type Change = 'begin' | 'worse' | 'end';
 
-/** State of an ongoing anomaly. JSON. */
+/** State of an ongoing anomaly, which is stored as JSON. */
 export interface Episode {
   readonly beginMs: number;
   /** Expected value at the start. */
   readonly before: number | null;
   /** Whether it began in history, and was therefore not reported. */
   readonly isOld: boolean;
-  /** Highest score, and its rarest sign. */
+  /** Highest score, and the most unlikely sign of that point. */
   readonly score: number;
   readonly sign: Sign;
   /** Point with the greatest deviation from the value expected at the start. */
@@ -36,7 +36,7 @@ export interface FollowOptions {
 export const computeChange = ({ before, peak: { value } }: Pick<Episode, 'before' | 'peak'>): number =>
   before === null ? 0 : value - before;
 
-/** Score above which points are rarer than this number of false alarms per week. */
+/** Returns the score that random points exceed this many times per week. */
 const scoreThreshold = (allowedPerWeek: number): number => Math.exp(-allowedPerWeek);
 
 const beginEpisode = (
@@ -70,7 +70,7 @@ const isReported = (episode: Episode, { direction, minChange, allowedPerWeek }: 
 };
 
 export interface EpisodeUpdate {
-  /** `undefined` if there is no anomaly, or no longer. */
+  /** Ongoing anomaly; `undefined` if there is none. */
   readonly episode: Episode | undefined;
   readonly change: Change | undefined;
 }

@@ -1,16 +1,16 @@
-/** Users' feedback about anomalies adjusts the threshold for similar anomalies in the same series. */
+/** Adjusts the thresholds for anomalies of a series by users' feedback about similar anomalies. */
 
 import type { AnomalyFeedback, AnomalyMark } from '../../schemas/resources/anomaly-feedback.ts';
 import type { Direction } from './scores/anomaly-text.ts';
 
 /**
- * Required size of a change, relative to a false one: after the first, which may be chance, and after more similar
- * ones.
+ * Factor from the size of a false alarm to the minimum size of a reported change: after the first false alarm, which
+ * may be chance, and after further ones.
  */
 const falseAlarmFactors = { once: 0.9, again: 2 };
-/** A change above this fraction of a true one is relevant. */
+/** A change above this fraction of a true alarm is always reported. */
 const trueAlarmFactor = 0.8;
-/** Factor by which a true anomaly raises the allowed number of similar ones, at most three times. */
+/** Factor by which each true alarm raises the allowed number of similar alarms, at most three times. */
 const allowanceFactor = 2;
 const maxAllowanceSteps = 3;
 

@@ -1,4 +1,4 @@
-/** Queries for series that are anomalous. */
+/** The query kind for anomalous series. */
 
 import type { AnomalyQuery, MeasuringQuery } from '../../queries/query.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';

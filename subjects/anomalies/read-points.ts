@@ -22,9 +22,9 @@ const minSteps = 700;
 /** Maximum points and steps of one query. */
 const maxPointsPerQuery = 50_000;
 const maxStepsPerQuery = 5000;
-/** Older steps are not caught up, and become a gap. */
+/** Maximum age of steps that are still queried after an interruption. Older steps become a gap. */
 const catchUpMs = dayMs;
-/** No anomaly begins in steps that ended before this time, or before this number of steps. */
+/** Age, and number of steps, after which a step is late: no anomaly is reported to begin in it. */
 const lateAfterMs = 15 * 60_000;
 const lateSteps = 3;
 
@@ -41,14 +41,14 @@ export const evaluationIntervalMs = (stepMs: number): number => Math.min(30_000,
 /** Returns how long a step waits for delayed records, if data has not landed up to its end. */
 export const landingWaitMs = (stepMs: number): number => Math.min(300_000, Math.max(60_000, 3 * stepMs));
 
-/** Returns the time to learn this much history, once the detector has its slot. */
+/** Returns the expected time to learn the remaining history. */
 export const estimateLearningMs = (leftMs: number, stepMs: number, series: number): number =>
   Math.ceil(((leftMs / stepMs) * Math.max(1, series)) / maxPointsPerWindow) * windowMs;
 
-/** Prefix of the error of a result without all series: the returned series are monitored. */
+/** Prefix of the error message for a result that does not contain all series. The returned series are monitored. */
 export const incompletePrefix = 'not all series are monitored';
 
-/** Query progress of a detector. JSON. */
+/** Query progress of a detector, stored as JSON. */
 export interface Progress {
   readonly question: string;
   readonly learntFromMs: number;
@@ -67,7 +67,7 @@ export interface Chunk {
 
 type StepSettings = Pick<DetectorFields, 'step' | 'delay'>;
 
-/** Returns a short text for the query and its step. A different text means a different history. */
+/** Returns a hash of the query and its step. If it changes, the detector learns again. */
 export const hashQuery = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): string =>
   computeHashId(query, step).slice(0, 16);
 
@@ -75,7 +75,10 @@ export const hashQuery = ({ query, step }: Pick<DetectorFields, 'query' | 'step'
 export const lastCompleteStepMs = ({ step, delay }: StepSettings, nowMs: number): number =>
   Math.floor((nowMs - parseDurationMs(delay)) / parseDurationMs(step)) * parseDurationMs(step);
 
-/** Returns the start of a detector with this many series. Data before `keptFromMs` cannot be queried. */
+/**
+ * Returns the initial progress of a detector with this number of series. Data before `retainedFromMs` cannot be
+ * queried.
+ */
 export const createProgress = (
   detector: Pick<DetectorFields, 'query' | 'step'>,
   {
@@ -163,7 +166,7 @@ export const toStepValues = (
   });
 };
 
-/** Maximum characters of the series in one message, which may have up to a megabyte. */
+/** Maximum length in characters of the series in one message, because a message may have at most a megabyte. */
 const partSize = 128 * 1024;
 
 /** Splits series into parts that fit in messages; one part if there are none. */

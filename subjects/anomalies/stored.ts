@@ -1,4 +1,4 @@
-/** Landed anomalies and scores. */
+/** Reads stored anomalies and scores. */
 
 import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Reading } from '../../queries/reading.ts';
@@ -119,7 +119,7 @@ export const readOpenAnomalies = async (
   return rows.map(toAnomaly);
 };
 
-/** Returns the anomaly with an ID; undefined until it has landed. */
+/** Returns the anomaly with an ID; undefined if it is not stored yet. */
 export const findAnomaly = async (reading: AnomalyReading, id: string): Promise<StoredAnomaly | undefined> => {
   const beginMs = Number.parseInt(id.split('.').at(-1) ?? '', 36);
   if (!Number.isSafeInteger(beginMs) || beginMs < 0 || beginMs > 8_640_000_000_000) return undefined;

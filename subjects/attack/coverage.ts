@@ -56,7 +56,7 @@ const noRules: RuleCounts = {
   signals: 0,
 };
 
-/** Tags are separate words in a rule's text. Tags that are not techniques are omitted. */
+/** Returns the techniques whose tags occur as words in a rule's text. */
 const findTechniques = (source: string): readonly string[] => [
   ...new Set(parseAttackTags(source.match(/\battack\.t\d{4}(?:\.\d{3})?\b/gi) ?? []).techniques),
 ];

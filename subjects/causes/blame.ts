@@ -1,10 +1,13 @@
-/** Origin of a symptom: the share of a node's degradation that its callees explain, from call to call. Pure. */
+/**
+ * Finds the origin of a symptom: follows calls from node to node, by the share of a node's degradation that its callees
+ * explain.
+ */
 import { type ContextEdge, type IncidentContext, type MinuteActivity, minuteMs } from './incident-context.ts';
 import { computeExcess, findDegradations, findOnset, type Worsening } from './worsening.ts';
 
 /** Maximum number of calls that are followed from a symptom. */
 const maxCalls = 6;
-/** Smaller shares of the symptom are not followed. */
+/** Minimum share of the symptom for which calls are followed. */
 const minShare = 0.1;
 
 export interface BlamedNode {
@@ -25,7 +28,7 @@ export interface BlamedNode {
   readonly path: readonly string[];
 }
 
-/** Share of a node's degradation that the calls of an edge explain; 0 if the edge is not degraded. */
+/** Returns the share of a node's degradation that the calls of an edge explain; 0 if the edge is not degraded. */
 const computeExplainedShare = (
   { minutes }: ContextEdge,
   node: readonly MinuteActivity[],
@@ -47,7 +50,7 @@ const computeExplainedShare = (
         ? edgeExcess.duration / nodeExcess.duration
         : 0,
   );
-  // A slow callee makes its caller fail: durations may explain the remainder that errors do not.
+  // A slow callee can make its caller fail, so durations may explain a larger share than errors.
   const durationShare =
     edge.some(({ aspect }) => aspect !== 'errors') && nodeExcess.duration > 0
       ? edgeExcess.duration / nodeExcess.duration

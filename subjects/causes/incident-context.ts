@@ -1,4 +1,4 @@
-/** Context of a symptom by minute: all data for the analysis of causes. */
+/** Data for the analysis of a symptom's causes, by minute. */
 import type { MinuteCounts } from '../services/comparison.ts';
 
 export const minuteMs = 60_000;
@@ -62,7 +62,7 @@ export interface IncidentContext {
   readonly untilMs: number;
   readonly nodes: ReadonlyMap<string, readonly MinuteActivity[]>;
   readonly edges: readonly ContextEdge[];
-  /** Hosts of a node's instances, with the requests to each. */
+  /** Hosts of each node's instances, with the activity on each host. */
   readonly hosts: ReadonlyMap<string, ReadonlyMap<string, readonly MinuteActivity[]>>;
   readonly changes: readonly Change[];
   readonly gauges: readonly Gauge[];

@@ -1,6 +1,7 @@
 /**
- * Causes of a symptom, with evidence for and against each. A cause is on the symptom's path, does not begin after it,
- * and is tested by the minutes before and after. A cause that cannot be tested is not claimed. Pure.
+ * Judges possible causes of a symptom, with evidence for and against each. A cause must be on the symptom's path and
+ * not begin after it, and it is tested by the minutes before and after. Candidates that cannot be tested are not
+ * claimed.
  */
 import { attributeSymptom, type BlamedNode } from './blame.ts';
 import {
@@ -59,7 +60,7 @@ const priors: Readonly<Record<CauseKind, number>> = {
 };
 /** Minimum score of a claimed cause. */
 export const minScore = 0.3;
-/** In minutes: how long a cause may seem to begin after the symptom, and the maximum time before it. */
+/** Maximum number of minutes by which the measured start of a cause may follow the symptom. */
 const maxDelayMinutes = 2;
 const maxLeadMinutes = 60;
 /** Minutes between a change and the symptom that suffice to see the effect of the change alone. */
@@ -85,7 +86,7 @@ interface WeightedEvidence {
   readonly counterEvidence: string[];
 }
 
-/** Judges by the begin: shortly before the symptom is likely, after it impossible. */
+/** Judges a candidate by its start: shortly before the symptom is likely, after it impossible. */
 const judgeTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: BlamedNode): WeightedEvidence => {
   const gap = (Math.max(beginMs, earliestMs) - beginMs) / minuteMs;
   if (beginMs > latestMs + maxDelayMinutes * minuteMs)
@@ -119,7 +120,7 @@ const judgeLocation = ({ node, own, reaching, path }: BlamedNode): WeightedEvide
   return { weight: own, evidence, counterEvidence };
 };
 
-/** Whether requests of the node degraded with the candidate, and not only with the symptom. */
+/** Judges whether requests of the node degraded with the candidate, and not only with the symptom. */
 const judgeEffect = (
   atMs: number,
   { node, onsetMs, earliestMs, degradations }: BlamedNode,
@@ -161,7 +162,7 @@ const combineEvidence = (
 const offPath = (fields: CauseFields): JudgedCause =>
   combineEvidence(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
 
-/** Share of a node's degradation on one of its hosts. */
+/** Judges by the share of a node's degradation on one of its hosts. */
 const judgeHost = (
   host: string,
   { node, onsetMs, degradations }: BlamedNode,
@@ -217,7 +218,7 @@ const judgeChange = (
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
-/** Whether a resource was exhausted at the time of the symptom. */
+/** Judges whether a resource was exhausted at the time of the symptom. */
 const judgeSaturation = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs: number): WeightedEvidence => {
   const before = values
     .filter(([at]) => at < beginMs && at >= beginMs - maxLeadMinutes * minuteMs)
@@ -243,7 +244,7 @@ const judgeGauge = (gauge: Gauge, blamed: ReadonlyMap<string, BlamedNode>, conte
     return [offPath({ kind, at, beginMs: onsetOfIncrease(values, context.detectedMs), title, link })];
   return places.map((place) => {
     const beginMs = onsetOfIncrease(values, place.onsetMs);
-    // It may fill up slowly: the relevant fact is that it was not full before.
+    // A resource may fill up slowly, so an early start is not counted against it if it was not full before.
     return combineEvidence(
       { kind, at, beginMs, title, link },
       place.path,

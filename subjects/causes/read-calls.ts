@@ -6,7 +6,9 @@ import { createNode, readEdges } from '../services/edges.ts';
 import { minutesCondition, minutesParameters } from '../services/minutes.ts';
 import type { ContextEdge, IncidentContext, MinuteActivity } from './incident-context.ts';
 
-/** Synchronous calls: messages to a queue do not slow their sender. */
+/**
+ * Connections of synchronous calls. Messages to a queue are not followed, because they do not slow down their sender.
+ */
 const synchronousConnections = ['request', 'query'];
 const maxEdges = 2000;
 const maxNodes = 60;
@@ -45,7 +47,7 @@ type NamedCounts = Omit<CountedRow, 'requests' | 'errors'> & {
   readonly errors_in: string;
 };
 
-/** Nodes called from some nodes, directly or indirectly, nearest first. */
+/** Returns the nodes that some nodes call, directly or indirectly, nearest first. */
 const findCallees = async (
   columns: TenantColumns,
   symptoms: readonly string[],
@@ -95,7 +97,7 @@ const readEdgeMinutes = async (
 
 type HostMinutes = Map<string, Map<string, MinuteActivity[]>>;
 
-/** Requests of services by host, or of all services of some hosts if no services are given. */
+/** Returns the requests by service and host: of these services, and of all services on these hosts. */
 const readHostMinutes = async (
   columns: TenantColumns,
   { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },

@@ -14,7 +14,7 @@ import type { Change } from './incident-context.ts';
 const maxChanges = 200;
 const toMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
-/** Recorded and detected deployments. */
+/** Returns recorded and detected deployments. */
 const readDeploymentChanges = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const found = await readDeployments(reading, { range, ...scope });
   return found.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
@@ -27,8 +27,8 @@ const readDeploymentChanges = async (reading: Reading, range: Range, scope: Proj
 };
 
 /**
- * Events of a service or host that users and programs reported (`POST /api/events`): changes of configuration, flags,
- * migrations.
+ * Returns events of a service or host that users and programs reported (`POST /api/events`), such as changes of
+ * configuration or feature flags, and migrations.
  */
 const readCustomEvents = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const events = await readPlatformEvents(reading, { range, kinds: ['custom'], ...scope }, { limit: maxChanges });
@@ -57,7 +57,7 @@ const eventReasons: readonly (readonly [reason: string, kind: Change['kind']])[]
   ['Unhealthy', 'restart'],
 ];
 
-/** Services of pods, by pod name. */
+/** Returns the services of pods, by pod name. */
 const readServicesOfPods = async (
   columns: TenantColumns,
   pods: readonly string[],
@@ -100,7 +100,7 @@ const readClusterChanges = async (reading: Reading, range: Range, scope: Project
   );
   const names = pages.flatMap(({ events }) => events.flatMap(({ object }) => object.name ?? []));
   const services = await readServicesOfPods(reading.columns, names);
-  // The first event of a change counts: a restart emits further ones.
+  // Only the first event of a change is reported: a restart causes several events.
   const reportedChanges = new Set<string>();
   return pages
     .flatMap(({ kind, events }) => events.flatMap((event) => toChange(event, kind, services)))
@@ -117,7 +117,7 @@ const readClusterChanges = async (reading: Reading, range: Range, scope: Project
  */
 const maxReplacementMs = 180_000;
 
-/** Instances that replaced others without a new version. */
+/** Returns the restarts of services: instances that replaced others with the same version. */
 const findRestarts = async ({ columns }: Reading, services: readonly string[], range: Range): Promise<Change[]> => {
   const rows = await columns.query<{ of: string; place: string; instance: string; first: string; last: string }>(
     `SELECT service AS of, said.place AS place, said.instance AS instance,
@@ -150,7 +150,7 @@ const findRestarts = async ({ columns }: Reading, services: readonly string[], r
               kind: 'restart' as const,
               node: createNode('service', row.of).id,
               link: '',
-              // It was down from its last records on.
+              // The service was down from the last records of the replaced instance on.
               atMs: Math.min(Number(row.first), Number(replacedInstance.last)),
               title: `${row.of} was restarted: ${replacedInstance.instance} → ${row.instance}`,
             },

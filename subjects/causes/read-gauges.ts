@@ -30,7 +30,7 @@ const readHostGauges = async (
     return hostName === undefined ? [] : [{ host, called: hostName }];
   });
   const gauges: Gauge[] = [];
-  // Sequentially, so as not to take all query slots of the engine.
+  // Sequential, so that the queries do not occupy all query slots.
   for (const { host, called } of saturable.slice(0, maxHosts)) {
     const { series } = await readHostSeries(reading, range, scope, {
       host,
@@ -86,7 +86,7 @@ const metricQuery = (
   ...(search !== undefined && { search }),
 });
 
-/** Limited resources of a service, with the queries for their use. */
+/** Returns the limited resources of services that have metrics, with the queries for their utilization. */
 const saturationQueries = (
   landed: ReadonlySet<string>,
 ): { readonly resource: Gauge['resource']; readonly query: Query }[] => [

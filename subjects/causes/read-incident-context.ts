@@ -38,7 +38,7 @@ const toRange = (fromMs: number, toMs: number): Range => ({
 });
 const floorToMinute = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
-/** Range of the minutes to read: complete ones, up to the last that is over. */
+/** Returns the range to read, in complete minutes. */
 const chooseRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: Reading): Range => {
   const retainedFromMs = nowMs - getRetentionDays(plan, 'traces') * dayMs;
   const latestMs = isRange ? untilMs : Math.min(untilMs, noticedMs + maxAfterMs);
@@ -49,7 +49,7 @@ const chooseRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: 
   );
 };
 
-/** Reads the context of a symptom; undefined if no data shows it. */
+/** Reads the context of a symptom; undefined if no service is known for it. */
 export const readIncidentContext = async (
   reading: Reading,
   symptom: Symptom,

@@ -45,7 +45,10 @@ const readNewErrors = async (
   }));
 };
 
-/** Only services that sent logs before: all patterns in a service's first logs are new. */
+/**
+ * Returns new log patterns of services that sent logs before the range: in a service's first logs, all patterns are
+ * new.
+ */
 const readNewPatterns = async (
   { columns, plan }: Reading,
   services: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Changes of the source of a symptom: the rule of an alert, the detector of an anomaly, the plan (ingest and
- * retention), the alert routes. They change no service, but how it is reported: if requests are not degraded, they may
+ * Judges changes of the source of a symptom: of the alert rule, the detector, the plan (ingest and retention), or the
+ * alert routes. They do not change a service, but how its problems are reported. If requests are not degraded, they may
  * be the cause.
  */
 
@@ -25,7 +25,7 @@ export interface SymptomFacts {
   readonly areRequestsWorse: boolean;
 }
 
-/** Range of analyzed changes before a symptom, and the maximum clock difference. */
+/** Range of analyzed changes before a symptom. */
 export const changesBeforeMs = 60 * minuteMs;
 const clockToleranceMs = minuteMs;
 /** Minutes over which the relevance of a change decays. */

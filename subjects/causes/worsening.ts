@@ -1,10 +1,13 @@
-/** Whether and since when requests are degraded, by minutes before and after, as in verdicts on deployments. Pure. */
+/**
+ * Detects whether and since when requests are degraded, by a comparison of minutes before and after, as for
+ * deployments.
+ */
 import { type AspectComparison, compare } from '../services/comparison.ts';
 import { type MinuteActivity, minuteMs } from './incident-context.ts';
 
 /** Number of compared minutes before and after a time. */
 const comparedMinutes = { before: 60, after: 30 };
-/** An alert fires some time after the onset: how far back to search for it. */
+/** Maximum number of minutes between the onset of a symptom and its detection by an alert. */
 const maxDetectionMinutes = 30;
 const maxOnsetDelayMinutes = 3;
 const minimum = { minutes: 3, requests: 50 };
@@ -43,11 +46,12 @@ const minuteScores = {
   latency: ({ requests, durationSum }: MinuteActivity): number => Math.log(1 + durationSum / Math.max(1, requests)),
 };
 
-/** Positions that explain this share of the best one's result may be correct as well. */
+/** Minimum gain of a change point, as a share of the best one's, for which it may be the actual one as well. */
 const nearBestShare = 0.85;
 
 /**
- * The position that splits values into two parts with the largest difference of means, and the share that it explains.
+ * Returns the position that splits values into two parts with the largest difference of means, the range of positions
+ * that are almost as good, and the gain of the split: the part of the variance that it explains.
  */
 const findChangePoint = (
   values: readonly number[],

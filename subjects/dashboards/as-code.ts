@@ -55,7 +55,9 @@ const objectWithoutDefaults = (shape: Readonly<Record<string, z.core.$ZodType>>,
     }),
   );
 
-/** Orders the keys of a value by its schema and removes defaults; `omitted` if nothing remains. */
+/**
+ * Orders the keys of a value by its schema and removes defaults. Returns the symbol `omitted` if the value is a default.
+ */
 const omitDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
   const { def } = schema._zod;
   switch (def.type) {

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A list without the members that another list contains. */
+/** Returns a list without the members that another list contains. */
 const excludeMembers = (list: readonly unknown[], other: readonly unknown[]): readonly unknown[] => {
   const texts = new Set(other.map((member) => JSON.stringify(member)));
   return list.filter((member) => !texts.has(JSON.stringify(member)));
 };
 
 /**
- * Returns two states of a dashboard in the form for comparison by the audit log. Lists contain only members that are in
- * one state, so that the record of a changed panel does not contain all panels twice.
+ * Returns two states of a dashboard in the form for comparison by the audit log. Lists contain only the members that
+ * are not in both states, so that the record of a changed panel does not contain all panels twice.
  */
 export const selectDifferences = <Document extends object>(
   before: Document,
@@ -21,7 +21,7 @@ export const selectDifferences = <Document extends object>(
     const other = (after as Fields)[name];
     if (!Array.isArray(value) || !Array.isArray(other) || isDeepStrictEqual(value, other)) continue;
     const [removedMembers, addedMembers] = [excludeMembers(value, other), excludeMembers(other, value)];
-    // For a different order of the same members, both orders are recorded.
+    // If only the order of the members differs, both lists are recorded completely.
     if (removedMembers.length + addedMembers.length === 0) continue;
     left[name] = removedMembers;
     right[name] = addedMembers;

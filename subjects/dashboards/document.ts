@@ -157,7 +157,8 @@ const time = z
 const Folder = z
   .string()
   .max(512)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a name must not have; \p{Cc} is not read by makers of examples.
+  // Generators of examples do not support \p{Cc}.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names must not contain them
   .regex(/^(?:[^/\0-\x1f\x7f-\x9f]+(?:\/[^/\0-\x1f\x7f-\x9f]+)*)?$/u, 'must be names separated by /, or empty')
   .refine((path) => path.split('/').every((name) => name.trim() === name), 'names must not begin or end with a space')
   .refine((path) => path.split('/').length <= 8, 'must have at most 8 levels');

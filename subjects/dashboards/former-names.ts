@@ -1,4 +1,4 @@
-/** Names of fields in documents that were saved before version 2, and what they are called since. */
+/** Renames fields of dashboards that were saved before version 2 to their current names. */
 import { changeNested, type FieldChange, renameFields } from '../../runtime/rename-fields.ts';
 
 const chainChanges =
@@ -22,7 +22,7 @@ const renamePanel = chainChanges(
   }),
 );
 
-/** A document of version 1 with the names of version 2. */
+/** Renames the fields of a document of version 1 as in version 2. */
 export const renameFormerFields = changeNested({
   panels: renamePanel,
   sections: changeNested({ repeat: renameLimit }),

@@ -1,4 +1,4 @@
-/** Generated IDs of panels, for panels without an ID from their author. */
+/** Generates IDs for panels whose author did not choose one. */
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DashboardFields, Panel } from './document.ts';
@@ -11,8 +11,8 @@ export const newPanelId = (): string => `made-${randomBytes(6).toString('hex')}`
 const withId = (panel: Panel, id: string): Panel => ({ ...panel, id });
 
 /**
- * Returns the later of two documents, in which panels that differ only by a generated ID get their former ID: a
- * generated ID alone is not a difference.
+ * Returns the later of two documents with stable IDs: a panel that differs only by a generated ID gets its former ID,
+ * so that it does not appear as changed.
  */
 export const withStableIds = (before: DashboardFields, after: DashboardFields): DashboardFields => {
   const idsAfter = new Set(after.panels.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** Number of views of a dashboard, by day. */
+/** Counts the views of a dashboard by day. */
 import type { DashboardOpenings } from '../../schemas/resources/dashboard.ts';
 
 /** Number of counted days, including today. */

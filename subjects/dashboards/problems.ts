@@ -1,4 +1,4 @@
-/** Problems of a dashboard beyond the schema of its parts: duplicate names and missing references. */
+/** Validation of a dashboard beyond its schema: duplicate names and references to missing parts. */
 
 /** Parts of a document that reference each other */
 interface DashboardParts {
@@ -39,7 +39,7 @@ const findDuplicates = (
   });
 };
 
-/** Nesting depth of a section, including itself; more than `maxDepth` for a cycle. */
+/** Returns the nesting depth of a section, including itself; more than `maxDepth` for a cycle. */
 const sectionDepth = (id: string, within: ReadonlyMap<string, string | null>): number => {
   let depth = 0;
   for (let at: string | null = id; at !== null && depth <= maxDepth; at = within.get(at) ?? null) depth++;

@@ -68,7 +68,7 @@ const maxRounds = 32;
 
 type Issue = z.core.$ZodIssue;
 
-/** The parts of the source that an issue concerns. */
+/** Returns the parts of the source that an issue concerns. */
 const findLosses = (issue: Issue, pruned: PrunedDocument): (Loss & { readonly isComplete: boolean })[] => {
   const within = pruned.findSourcePath(issue.path as Path);
   if (issue.code === 'unrecognized_keys')

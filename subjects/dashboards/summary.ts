@@ -2,7 +2,7 @@
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { DashboardSummary, StoredDashboard } from '../../schemas/resources/dashboard.ts';
 
-/** `a/b/c` is in `a`, `a/b` and itself. */
+/** Returns a folder and its ancestors: `a`, `a/b` and `a/b/c` for `a/b/c`. */
 const ancestorFolders = (folder: string): readonly string[] =>
   folder === '' ? [] : folder.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
 

@@ -86,7 +86,7 @@ const findFormulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
   });
 };
 
-/** Cycles of variables, which prevent all queries. */
+/** Returns a problem for a cycle of variables, which prevents all queries. */
 const findVariableCycles = ({ variables }: Pick<DashboardFields, 'variables'>): Problem[] => {
   try {
     sortByDependency(variables);

@@ -5,7 +5,7 @@
  */
 import type { QueryRequest } from '../../queries/run.ts';
 
-/** A measure of an engine. `of` lists queries with the names of different senders; the first with a result is used. */
+/** A measure of an engine. The queries use the metric names of different senders; the first one with data is used. */
 export interface EngineMeasure {
   readonly name: string;
   readonly unit: string;
@@ -198,5 +198,5 @@ export const engines: readonly Engine[] = [
   },
 ];
 
-/** Returns the engine of a name; undefined if only its calls are known. */
+/** Returns the engine of a name; undefined if there are no measures for it, but only calls. */
 export const findEngine = (name: string): Engine | undefined => engines.find((each) => each.name === name);

@@ -26,7 +26,7 @@ export const FigureAnswer = z.strictObject({
 });
 export type FigureAnswer = z.output<typeof FigureAnswer>;
 
-/** Names of the metrics that a query reads. */
+/** Returns the names of the metrics that a query reads. */
 const requestMetrics = (request: QueryRequest): readonly string[] => queryMetrics(parseQuery(request));
 
 const queryMetrics = (query: Query): readonly string[] => [
@@ -34,7 +34,7 @@ const queryMetrics = (query: Query): readonly string[] => [
   ...listPartQueries(query).flatMap(([, part]) => queryMetrics(part)),
 ];
 
-/** Query for a measure that the existing metrics can answer. */
+/** Returns the first query of a measure whose metrics all exist. */
 const findQuery = (figure: EngineMeasure, metrics: ReadonlySet<string>): QueryRequest | undefined =>
   figure.queries.find((query) => requestMetrics(query).every((metric) => metrics.has(metric)));
 
@@ -49,7 +49,7 @@ export const readMeasures = async (reading: Reading, engine: Engine, range: Rang
   if (!reading.plan.entitlements.includes('metrics'))
     return measures.map((figure) => absentMeasure(figure, 'the plan does not include metrics'));
   const metrics = await findPresentMetrics(reading, measures.flatMap(candidateMetrics), range);
-  // Each statement costs as much as reading the engine's points: the points of all measures are few.
+  // Queries are not batched, because each statement reads only few points.
   const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: maxQueryMs, singleTimeoutMs: maxQueryMs });
   return Promise.all(
     measures.map(async (figure) => {
@@ -74,7 +74,7 @@ const absentMeasure = (figure: EngineMeasure, reason: string): FigureAnswer => (
   metrics: candidateMetrics(figure),
 });
 
-/** The number in a table with one row. */
+/** Returns the number in a table with one row. */
 const readNumber = ({ rows }: Pick<Result, 'rows'>): number | undefined => {
   const value = rows[0]?.at(-1);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;

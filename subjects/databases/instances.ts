@@ -100,7 +100,7 @@ const databaseNames = [
 ];
 const serverNames = ['server.address', 'service.instance.id', 'instance', 'host.name'];
 
-/** Instances named by metrics, from the active series. */
+/** Returns the databases that metrics name, from the active series. */
 const readMonitored = (reading: Reading, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
   reading.columns.query<SeriesRow>(
     `SELECT ${engineExpression} AS engine, ${attributeExpression(databaseNames)} AS name, ${attributeExpression(serverNames)} AS host,

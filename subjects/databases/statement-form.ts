@@ -1,6 +1,6 @@
 /**
- * SQL of the normalized form and the digest of a database statement. The engine's `normalizeQuery` removes comments and
- * literals. So one statement has the same digest in spans, logs and metrics, and the engine can group by it.
+ * SQL of the normalized form and the digest of a database statement. ClickHouse's `normalizeQuery` removes comments and
+ * literals. A statement has the same digest in spans, logs and metrics, and ClickHouse can group by it.
  */
 import { quoteString } from '../../schemas/tables/literal.ts';
 
@@ -44,8 +44,8 @@ const normalize = (text: string): string =>
   );
 
 /**
- * Returns whether a text was truncated inside a literal or by its sender: the remainder is unknown, so the form is that
- * of an incomplete statement.
+ * Returns the SQL expression of whether a text was truncated inside a literal, or by its sender. Its remainder is
+ * unknown, so its normalized form is marked as incomplete.
  */
 const isTruncated = (text: string): string =>
   `(countSubstrings(replaceAll(${text}, '\\\\\\'', ''), '\\'') % 2 = 1 OR endsWith(${text}, '...') OR endsWith(${text}, '…'))`;

@@ -108,7 +108,7 @@ const spanTextExpression = `multiIf(statement != '', if(${isJsonSystem} AND coll
 const rangeCondition =
   "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
 
-/** Client spans of databases, grouped by query text, so that each text is normalized once. */
+/** Returns the SQL for client spans of databases, grouped by query text, so that each text is normalized once. */
 const buildStatementsSql = (query: StatementQuery): string => {
   const conditions = [
     ...(query.engine === undefined ? [] : [`system = {engine:String}`]),
@@ -219,7 +219,10 @@ const seriesStatements = {
     WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} AND (${attributeKeys.statement.map((key) => `mapContains(attributes, ${quoteString(key)})`).join(' OR ')})${projectScopeCondition(scope)} GROUP BY text, system`,
 } as const;
 
-/** Number of occurrences of each digest in another telemetry signal; undefined if the plan does not include it. */
+/**
+ * Returns the number of occurrences of each digest in another telemetry signal; undefined if the plan does not include
+ * the signal.
+ */
 const countOccurrences = async (
   { plan, columns }: Reading,
   { signal, texts }: typeof logStatements | typeof seriesStatements,

@@ -90,8 +90,8 @@ const buildConditions = (filter: DeadLetterFilter): { where: string; parameters:
 };
 
 /**
- * Returns matching dead letters in reception order. A consumer may have published one twice with the same ID: only one
- * row is returned.
+ * Returns matching dead letters in reception order. A consumer may have published one twice with the same ID; only one
+ * row is returned then.
  */
 export const readDeadLetters = async (
   columns: Columns,
@@ -108,7 +108,7 @@ export const readDeadLetters = async (
   const direction = page.newestFirst ? 'DESC' : 'ASC';
   const values: Record<string, string | readonly string[]> = { ...parameters };
   let stateCondition = '1';
-  // Marks are sorted by ID: those of named dead letters are looked up directly.
+  // Marks are sorted by ID, so those of specific dead letters are looked up directly.
   const idCondition = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
   let letterCondition = where + idCondition;
   if (filter.ids !== undefined) values['ids'] = filter.ids;

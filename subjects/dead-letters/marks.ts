@@ -1,9 +1,9 @@
-/** Landed marks of dead letters. */
+/** Reads the stored marks of dead letters: whether they were replayed or discarded. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
 import type { DeadLetter } from './dead-letters.ts';
 
-/** Returns the offset of the last landed mark, by partition. */
+/** Returns the offset of the last stored mark, by partition. */
 export const readStoredMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<number, number>> => {
   const rows = await columns.query<{ partition: number; last: string }>(
     'SELECT partition, toString(max(dead_letter_marks.offset)) AS last FROM dead_letter_marks GROUP BY partition',

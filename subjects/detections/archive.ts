@@ -11,7 +11,9 @@ export interface SigmaFile {
 
 const maxFiles = 20_000;
 const maxBytes = 64 * 1024 * 1024;
-/** Size of the pieces to decompress: each byte expands to at most a thousand. */
+/**
+ * Size of the chunks to decompress. Each byte expands to at most a thousand bytes, so the limits are checked in time.
+ */
 const chunkBytes = 4096;
 
 /** Signatures of the first file, or of the end of an empty archive. */
@@ -21,7 +23,7 @@ const refuse = (message: string): never => {
   throw new PermanentError('bad-archive', message);
 };
 
-/** Files during decompression. Their sizes are counted, since headers are not trustworthy */
+/** Collects decompressed files. Counts their actual sizes, because headers are not trustworthy */
 class ArchiveReader {
   readonly texts = new Map<string, string>();
   #files = 0;

@@ -6,7 +6,9 @@ import { storedRecord } from './backtest.ts';
 import type { DeploymentSource } from './deployed.ts';
 import { type RuleRun, RulesTimeoutError, RuleThreads } from './rule-threads.ts';
 
-/** Records per request to a worker: the results count even if the time limit has passed. */
+/**
+ * Records per request to a worker. The results of a request that has started count even if the time limit has passed.
+ */
 const recordsPerRequest = 100;
 
 const backtestThreads = new RuleThreads();
@@ -19,8 +21,8 @@ export interface BacktestPage {
 
 /**
  * Evaluates the stored records of a query, oldest first, and passes their signals page by page. The last page includes
- * those of windows that are still open. Stops early if `take` returns `false`. Returns whether it completed, neither
- * stopped nor out of time.
+ * those of windows that are still open. Stops early if `onPage` returns `false`. Returns whether the backtest
+ * completed, that is, was neither stopped nor out of time.
  */
 export const backtestLogs = async (
   reading: Reading,

@@ -25,7 +25,7 @@ export class Backtest {
   readonly #deployment: Deployment;
   readonly #nowMs: number;
   readonly #windows = new Map<string, OpenWindow>();
-  /** Signals that suppress others for a time, and count them */
+  /** Signals that suppress similar signals for a period, with their number */
   readonly #suppressing = new Map<string, DetectionSignal>();
   #signals: DetectionSignal[] = [];
   /** Matches for chained correlations, which are processed in order of time */

@@ -45,7 +45,7 @@ const maxEntities = 20;
 export const waitsForEnd = ({ bounds }: SigmaCorrelation): boolean =>
   bounds.some(({ is }) => is === 'lt' || is === 'lte' || is === 'eq' || is === 'neq');
 
-/** Linear interpolation between the two adjacent values. */
+/** Returns a percentile, by linear interpolation between the two adjacent values. */
 const computePercentile = (values: readonly number[], percentile: number): number => {
   const sorted = values.toSorted((left, right) => left - right);
   const rank = ((sorted.length - 1) * percentile) / 100;
@@ -121,7 +121,7 @@ const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolea
   return isEnough && (type === 'temporal' || isInOrder(correlation, entries));
 };
 
-/** Maximum number of relevant entries: for event counts, the highest bound. */
+/** Returns the maximum number of relevant entries; for event counts, it depends on the highest bound. */
 const entryLimit = (correlation: SigmaCorrelation): number =>
   correlation.type === 'event_count'
     ? Math.min(maxEntries, Math.max(minEntries, ...correlation.bounds.map(({ value }) => value + 1)))
@@ -233,7 +233,7 @@ export const addMatch = (
   const next = insertMatch(window, match, correlation);
   if (waitsForEnd(document)) return { window: next, signal: undefined, isLate: false };
   const isCovered = (at: number): boolean => next.firedMs !== null && Math.abs(at - next.firedMs) < timespanMs;
-  // A late record counts in the windows of later records.
+  // A late record also counts in the windows that end at later records.
   const ends = next.entries
     .map(([at]) => at)
     .filter((at) => at >= timeMs && at < timeMs + timespanMs && !isCovered(at));

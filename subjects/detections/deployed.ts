@@ -1,4 +1,4 @@
-/** Compiles the detection rules that an organization has deployed */
+/** Compiles the detection rules that an organization has deployed. */
 import type { WorkerRequester } from '../../queries/worker.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type {
@@ -88,7 +88,7 @@ export const parseDocuments = async (
   reader: WorkerRequester,
   sources: readonly string[],
 ): Promise<(SigmaDocument | string)[]> => {
-  // The cache may evict these entries while other texts are parsed.
+  // The results are kept here, because the cache may evict them while other texts are parsed.
   const documentsBySource = new Map(sources.map((source) => [source, cache.get(source)]));
   const uncachedSources = [...documentsBySource.keys()].filter((source) => documentsBySource.get(source) === undefined);
   const read = await readRulesInWorker(reader, uncachedSources);
@@ -177,7 +177,7 @@ const compileCorrelations = (
   });
 };
 
-/** Omits parts that are not set. */
+/** Returns a log source without parts that are not set. */
 const toLogSource = ({ product, category, service }: DetectionFields['rules'][number]): LogSource => ({
   ...(product !== undefined && { product }),
   ...(category !== undefined && { category }),

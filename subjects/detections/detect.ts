@@ -189,7 +189,7 @@ export const detect = (
   const found: MutableResult = { signals: [], matches: [], chained: [] };
   for (const match of matches) {
     const rule = stored.get(match.ruleId);
-    // Exceptions are evaluated with the rules to which they belong.
+    // Exceptions are part of the set, but are evaluated with the rules to which they belong.
     if (rule === undefined) continue;
     const suppressedBy = findException(rule, matches, nowMs);
     const signal = { ...createSignal(deployment, rule, match, record, event), suppressedBy };

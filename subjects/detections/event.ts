@@ -21,8 +21,8 @@ export interface EventValue extends ValuePosition {
 }
 
 /**
- * Maps names to values of the current event. To build a map for each event takes as long as to parse its values.
- * Instead, each name has a number that indexes the event in which the name last occurred.
+ * Maps names to values of the current event. Building a map for each event would take as long as parsing its values.
+ * Instead, each name has a number, by which the table stores the event in which the name last occurred.
  */
 class ValueNameTable {
   readonly #numbers = new Map<string, number>();

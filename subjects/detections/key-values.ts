@@ -36,7 +36,7 @@ const findQuotedEnd = (text: string, from: number, quote: number): number => {
   return -1;
 };
 
-/** A regular expression, because there are many non-ASCII spaces */
+/** Matches an unquoted value. A regular expression, because there are many non-ASCII spaces */
 const unquotedPattern = /[^\s"',;]*/y;
 /** Returns whether an ASCII character ends an unquoted value. */
 export const endsUnquotedValue = (code: number): boolean =>

@@ -11,7 +11,7 @@ export const createNetworkTest = (text: string): ((address: string) => boolean) 
       : [ipaddr.parse(text), ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128];
     const kind = network[0].kind();
     return (address) => {
-      // A cheap check before parsing text that is not an address.
+      // A cheap check first, because parsing is expensive and most texts are not addresses.
       if (!/^[0-9a-f:.]{2,45}$/i.test(address) || !ipaddr.isValid(address)) return false;
       const parsed = kind === 'ipv4' ? ipaddr.process(address) : ipaddr.parse(address);
       return parsed.kind() === kind && parsed.match(network);

@@ -6,7 +6,7 @@ const anyCharacter = Symbol('?');
 type Token = string | typeof anySequence | typeof anyCharacter;
 export type Pattern = readonly Token[];
 
-/** Parses Sigma's escapes: a backslash escapes `*`, `?` and a backslash, and is literal before any other character. */
+/** Parses a pattern. A backslash escapes `*`, `?` and a backslash, and is literal before any other character. */
 export const parsePattern = (text: string): Pattern => {
   const tokens: Token[] = [];
   for (let at = 0; at < text.length; at++) {

@@ -29,7 +29,7 @@ const [doubleQuote, singleQuote] = [34, 39];
 const keyBytes = Uint8Array.from({ length: 256 }, (_, byte) => (isKeyCharacter(byte) ? 1 : 0));
 const endsValue = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 127 || endsUnquotedValue(byte) ? 1 : 0));
 
-/** Returns the position of the first non-space byte of a text. */
+/** Returns the first byte of a text that is not a space; a space if there is none. */
 const firstNonSpaceByte = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
   for (; at < to; at++) {
@@ -243,7 +243,7 @@ class RecordScanner implements AttributeVisitor {
     return true;
   }
 
-  /** A value inside another one, as in `a=b=c`, was scanned with the outer value. */
+  /** Scans the value of a pair. A value inside another one, as in `a=b=c`, was already scanned with the outer value. */
   #scanPairValue(bytes: Uint8Array, from: number, to: number): void {
     if (from >= this.#scannedFrom && from < this.#scannedUntil) return;
     this.#scannedFrom = from;

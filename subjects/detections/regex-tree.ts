@@ -1,6 +1,7 @@
 /**
- * Parses the subset of regular expressions that most rules use to a tree. The tree determines required literals and the
- * maximum work of JavaScript's engine, and provides an equivalent of the RE2 expression in JavaScript syntax.
+ * Parses regular expressions of the syntax that most rules use to a tree. The tree determines the texts that every
+ * match contains and the maximum work of JavaScript's engine, and is converted to an equivalent expression in
+ * JavaScript syntax.
  */
 
 export type RegexNode =

@@ -1,6 +1,6 @@
 /**
- * Regular expressions in linear time. RE2 in JavaScript takes microseconds per character. JavaScript's own engine is
- * used where the number of its steps is bounded for the expression and text; otherwise RE2 is used.
+ * Regular expressions in linear time. RE2 takes microseconds per character in JavaScript, so JavaScript's own engine is
+ * used where the number of its steps is bounded for the expression and the text.
  */
 import { RE2JS } from 're2js';
 import { compileRegex as linearRegexOf } from '../../queries/search/regex.ts';
@@ -35,7 +35,7 @@ const maxInstructions = 4_000;
 /** Maximum number of steps of JavaScript's engine: about 1 ms */
 const maxSteps = 500_000;
 
-/** `.*` at the ends does not affect whether some part matches. */
+/** Removes `.*` at both ends, which does not affect whether any part of a text matches. */
 const trimAnySequences = (source: string): string => {
   let end = source.length;
   for (;;) {

@@ -113,7 +113,7 @@ export const findMatches = async (
   return matches.map((eventMatches) => eventMatches.find(({ ruleId }) => ruleId === tested.id));
 };
 
-/** Returns why a rule does not match an event that it would match if the log source were known. */
+/** Message for an event that the rule would match if the log source were known. */
 const unknownSourceMessage =
   'the rule does not match this event: the event does not identify its log source and has no field that the rule names; declare the events of the log source in a field table, or set anySource';
 

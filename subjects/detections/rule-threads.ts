@@ -1,6 +1,6 @@
 /**
- * Threads that run rules over stored records or test events. The duration of a rule per record has no bound, and other
- * requests must not wait.
+ * Threads that run rules over stored records or test events. The time that a rule takes for a record is not bounded,
+ * and other requests must not wait for it.
  */
 import { QueryError } from '../../queries/errors.ts';
 import { type Budget, BudgetThreads, type SendRequest } from '../../queries/limits/budget-threads.ts';

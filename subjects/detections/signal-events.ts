@@ -35,7 +35,7 @@ export const toSignalEvent = (signal: StoredSignal): FeedEvent => {
     link: '',
     time: formatTime(BigInt(ms) * 1_000_000n),
     title: signal.rule_title.slice(0, 256),
-    text: entities.length === 0 ? '' : `About ${entities.join(', ')}`.slice(0, 8192),
+    text: entities.length === 0 ? '' : `Entities: ${entities.join(', ')}`.slice(0, 8192),
     service: parseEvents(signal)[0]?.service ?? '',
     tags: {
       ruleId: signal.rule_id,

@@ -108,7 +108,7 @@ export const toSignalEventView = ({ fields, ...event }: SignalEvent): z.output<t
   fields: fields.map(({ because, ...field }) => ({ ...field, condition: because })),
 });
 
-/** Records that the rule matched, with the fields and the condition that each met. */
+/** Returns the records that the rule matched, with the matched fields and the condition of each. */
 export const parseEvents = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
 
 /**

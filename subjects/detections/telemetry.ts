@@ -123,7 +123,10 @@ const unknownTelemetry = (reason: string): RuleTelemetry => ({
 
 type Fields = ReturnType<typeof ruleFields>;
 
-/** Without detections, only attributes are known; the content of bodies is not. */
+/**
+ * Returns the telemetry of a rule by attributes: if no rule is enabled, records are not classified and bodies are not
+ * known.
+ */
 const judgeByAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTelemetry => {
   const found = fields.map(({ names }) => names.map((name) => attributes.get(name)).find((day) => day !== undefined));
   const last = found.filter((day) => day !== undefined).toSorted()[0];

@@ -1,4 +1,7 @@
-/** Counts occurrences of errors: full hours from `error_hours`, the remainder from the occurrences */
+/**
+ * Counts occurrences of errors: from the hourly aggregates in `error_hours` where possible, otherwise from single
+ * occurrences.
+ */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { ErrorScope } from './scope.ts';

@@ -54,7 +54,7 @@ const typeName = (type: string, language: Language | undefined): string => {
 const frameText = ({ name: { module, function: called } }: Frame): string =>
   called === '' ? module : module === '' ? called : `${module} ${called}`;
 
-/** Frames above a panic ran after it. */
+/** Returns the frames below a panic in Go. Frames above it ran after the panic. */
 const framesBelowPanic = (frames: readonly Frame[]): readonly Frame[] => {
   const at = frames.findLastIndex(
     ({ language, function: called }) => language === 'go' && /^(?:runtime\.go)?panic$/.test(called),

@@ -62,7 +62,7 @@ class StackParser {
       const line = raw.slice(0, maxLine).trim();
       if (line !== '') this.#line(line, before, raw);
       before = line;
-      // The first goroutine is the one that panicked.
+      // Only the first goroutine is parsed: the one that panicked.
       if (this.#goroutines > 1) break;
     }
     return this.#stack();
@@ -120,7 +120,7 @@ class StackParser {
     const last = this.#last;
     const found = readPython(line);
     if (found !== undefined) last.lines.push(found);
-    // The exception being handled shows the program's location, not the cause of the failure.
+    // The chain restarts here: the earlier exception was being handled and is not the cause of the failure.
     else if (line.startsWith('During handling of the above exception')) this.#sections.length = 1;
     else if (last.type === '' && last.lines.length > 0 && /^(?: {0,2}[|+] )?[A-Za-z_]/.test(raw))
       last.type = parseType(line);
@@ -138,7 +138,7 @@ class StackParser {
   }
 }
 
-/** Detection and comparison of a stack parse the same text, so the last result is cached. */
+/** Last result, which is cached because the same stack is parsed several times in a row. */
 let lastResult: { readonly text: string; readonly stack: Stack } | undefined;
 
 /** Parses a stack; for other texts the chain has no frames. */

@@ -66,7 +66,7 @@ export const transitionEntry = (row: PastTransition): TimelineEntry => ({
 
 const skipReasons = { 'outside-hours': 'it is outside its active hours', 'nobody-on-call': 'nobody is on call' };
 
-/** Returns the recipient of a page: a channel, a user by the account's email, or a user by a contact. */
+/** Formats the recipient of a page: a channel, or a user with the contact through which the user is paged. */
 export const formatRecipient = ({ name, contact }: NonNullable<EscalationAction['to']>): string =>
   contact === undefined ? name : `${name} by ${contact}`;
 

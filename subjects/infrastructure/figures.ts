@@ -1,6 +1,6 @@
 /**
- * Computes values of infrastructure items from series: the first source that has a value counts, whatever its sender
- * names it
+ * Computes values of infrastructure items from series. Of several equivalent metrics, the first one with a value is
+ * used.
  */
 import { z } from 'zod';
 import { knownNumber, type NumberOrReason, unknownNumber } from '../../queries/unknown.ts';

@@ -147,8 +147,8 @@ interface LastRow {
 const countColumns = { logs: 'logs', traces: 'spans' } as const;
 
 /**
- * Returns the time of the last record of each telemetry signal for these hosts (`host.id` or `host.name`), without
- * hosts that sent none. The resolution is one minute: if both signals arrived in the same minute, the time is that of
+ * Returns the time of the last record of a telemetry signal for these hosts (`host.id` or `host.name`), without hosts
+ * that sent none. The resolution is one minute; if both logs and spans arrived in the same minute, it is the time of
  * the later one.
  */
 export const readLastRecords = async (

@@ -60,7 +60,9 @@ const isObjectRecord = attributeEquals("'k8s.resource.name'", "'events'");
 const isEventRecord = resourceCondition(
   "(attributes['k8s.object.kind'] != '' OR mapContains(attributes, 'k8s.event.source'))",
 );
-/** A collector reports the end of a pull in a separate record, which is not an event. */
+/**
+ * Condition for events. When a collector pulls objects, it marks the end of a pull by a record that is not an event.
+ */
 const isEvent = `((${isObjectRecord} AND JSONExtractString(body, 'type') != 'PullEnd') OR (${isEventRecord} AND attributes['k8s.event.uid'] != ''))`;
 
 /** Returns a field of the event in the body, for wrapped and unwrapped objects. */

@@ -33,8 +33,9 @@ const textOf = (...values: readonly unknown[]): string => {
 };
 
 /**
- * Metrics of kube-state-metrics contain the kind of the object in their names. Other position labels are those of the
- * scraped program itself. If these use the names, the metric's own labels have the prefix `exported_`.
+ * Returns which position labels of a metric describe the reported object. The names of kube-state-metrics contain the
+ * kind of the object; other position labels are those of the scraped program itself. If a scraper sets labels of the
+ * same names, the metric's own labels have the prefix `exported_`.
  */
 const describedFields = (metric: string) => {
   const isOfState = metric.startsWith('kube_');

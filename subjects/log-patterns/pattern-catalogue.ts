@@ -35,7 +35,7 @@ export class PatternCatalogue {
     for (const bucket of Map.groupBy(rows, ({ service, structure }) =>
       patternKey(service, String(structure)),
     ).values()) {
-      // If no pattern is wide, none covers another.
+      // Only patterns with variable places can cover others.
       const patternForms = bucket.some(({ places }) => places.length > 0) ? new PatternForms(bucket) : undefined;
       for (const row of bucket) this.#add(row, patternForms?.resolve(row.id) ?? row.id);
     }

@@ -150,7 +150,10 @@ const retainIfGone = (totals: PatternTotals, total: PatternTotal): void => {
   else totals.byId.delete(total.id);
 };
 
-/** A day counts if one of the pattern's services sent logs in its hour. */
+/**
+ * Returns the counts of the compared hours. An earlier day counts if one of the pattern's services sent logs in that
+ * hour.
+ */
 const hourHistory = (
   { sent }: PatternTotals,
   { hours: [count = 0, ...earlier], services }: PatternTotal,

@@ -98,7 +98,7 @@ export const parseRecurrence = (text: string): Recurrence => {
       throw new RecurrenceError(
         `${name || 'an empty part'} is not supported; supported parts are ${Object.keys(partParsers).join(', ')}`,
       );
-    if (seen.has(name)) throw new RecurrenceError(`${name} is given twice`);
+    if (seen.has(name)) throw new RecurrenceError(`${name} occurs twice`);
     seen.add(name);
     read = { ...read, ...reader(value) };
   }

@@ -27,8 +27,9 @@ const numberExpression = (keys: readonly string[]): string => `toFloat64OrZero($
 const samplingRateExpression = `greatest(1, ${numberExpression(['network.flow.sampling_rate', 'flow.sampling_rate'])})`;
 
 /**
- * A flow that several exporters saw counts as reported by the exporter with the largest count: first per full
- * connection key, then per requested grouping. Counts are those of the sample multiplied by its rate.
+ * Returns the SQL for flows. A flow that several exporters observed is counted once, as reported by the exporter with
+ * the largest count: first per connection, then per requested grouping. Sampled counts are multiplied by the sampling
+ * rate.
  */
 const buildStatement = (
   isProject: boolean,

@@ -104,7 +104,7 @@ const toSide = (label: string): 'egress' | 'ingress' | 'unspecified' =>
 const doubleCountReason =
   'its agents do not report the direction of flows, so flows reported by both ends count twice: add iface.direction to the attributes of the flow metric';
 
-/** Both sides observe the same bytes, so the larger count is used. */
+/** Converts observed traffic to a flow. Both sides observe the same bytes, so the larger count is used. */
 const toFlow = (sides: TrafficBySide, view: FlowView, seconds: number): Flow => {
   const bytes = Math.max(sides.egress, sides.ingress) + sides.unspecified;
   return {

@@ -157,7 +157,7 @@ class Writer {
   }
 }
 
-/** Truncates a text to a number of characters, with a sign if text was removed. Never splits a character. */
+/** Truncates a text to a number of characters, with an ellipsis if text was removed. Never splits a character. */
 export const truncate = (text: string, maxLength: number): string => {
   if (text.length <= maxLength) return text;
   return `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

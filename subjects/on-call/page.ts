@@ -17,7 +17,7 @@ const maxSummaryLength = 1000;
 /** Part of a delivery id for a contact that is the account's email */
 const accountEmailKey = 'account-mail';
 
-/** Who pages. */
+/** Organization, policy and time of a page */
 export interface PagingContext {
   readonly tenantId: string;
   readonly policyName: string;

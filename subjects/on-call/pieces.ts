@@ -1,8 +1,8 @@
-/** Sorted, disjoint pieces of time, each with the value that is valid in it */
+/** Sorted, disjoint time slices, each with the value that is valid in it */
 
 export interface TimeSlice<T> {
   readonly fromMs: number;
-  /** Not itself. */
+  /** End, exclusive */
   readonly toMs: number;
   readonly value: T;
 }

@@ -142,7 +142,7 @@ const worseDeployments = async (reading: Reading, question: AttentionQuestion): 
   );
 };
 
-/** An error without a message is identified by its location. */
+/** Returns the title of an error group; its location stands for a missing message. */
 const errorTitle = ({ type, message, culprit }: ErrorGroup): string =>
   [type, message || culprit].filter(Boolean).join(': ').slice(0, 200);
 

@@ -27,7 +27,7 @@ export const isSearch = (text: string): boolean => {
   return pieces.every((each) => searchPart.test(each)) && pieces.some((each) => each.includes(':'));
 };
 
-/** Spaces in quotes, parentheses and brackets do not separate pieces. */
+/** Replaces spaces in quotes, parentheses and brackets, which do not separate conditions. */
 const maskSpaces = (text: string): string => {
   let depth = 0;
   let isQuoted = false;

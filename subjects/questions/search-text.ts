@@ -66,7 +66,7 @@ const describeWords = (test: WordTest): string => {
 const describeValue = (test: ValueTest): string => {
   switch (test.is) {
     case 'exists':
-      return 'is there';
+      return 'exists';
     case 'equal':
       return `is ${test.text === '' ? 'empty' : test.text}`;
     case 'pattern':

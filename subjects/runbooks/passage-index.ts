@@ -30,7 +30,7 @@ export interface SearchOptions {
 
 export interface FoundPassage {
   readonly origin: Omit<PassageSource, 'passages'>;
-  /** Index in its book, from 0 */
+  /** Index in its source, from 0 */
   readonly nth: number;
   readonly headings: readonly string[];
   readonly text: string;
@@ -69,7 +69,7 @@ interface Entry {
   readonly text: string;
 }
 
-/** Index of the passages of books. A book is identified by a key, which changes with the book. */
+/** Index of passages. Each source is identified by a key, which changes with its content. */
 export class PassageIndex {
   readonly #books = new Map<string, PassageSource>();
   readonly #search = new MiniSearch<Entry>({
@@ -88,7 +88,7 @@ export class PassageIndex {
     return this.#books.keys();
   }
 
-  /** Number of passages of all books */
+  /** Number of passages of all sources */
   get passages(): number {
     return this.#search.documentCount;
   }
@@ -98,7 +98,7 @@ export class PassageIndex {
     this.#books.set(key, book);
     for (const [nth, { headings, text }] of book.passages.entries()) {
       if (nth > 0 && nth % batchSize === 0) await yieldToEventLoop();
-      // The book was removed in the meantime.
+      // The source was removed in the meantime.
       if (this.#books.get(key) !== book) return;
       const { source, title } = book;
       this.#search.add({ id: `${nth} ${key}`, source, title, headings: headings.join('\n'), text });

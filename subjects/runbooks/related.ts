@@ -13,7 +13,7 @@ const maxIncidents = 300;
 const maxRules = 1_000;
 const maxPatterns = 500;
 
-/** A book, and a key that changes with its content */
+/** A source, and a key that changes with its content */
 export interface KeyedSource {
   readonly key: string;
   readonly book: PassageSource;
@@ -89,7 +89,7 @@ const readPatterns = async ({ columns }: Reading): Promise<PassageSource[]> => {
   });
 };
 
-/** Returns the related books that the reader's plan includes. */
+/** Returns the related sources that the reader's plan includes. */
 export const readRelated = async (documents: TenantDocuments, reading: Reading): Promise<readonly KeyedSource[]> => {
   const found = await Promise.all([
     readIncidents(documents),

@@ -1,4 +1,4 @@
-/** Words by which texts are found */
+/** Splits texts into searchable words and stems */
 import { stemmer } from 'stemmer';
 
 /** Words that occur in every text and do not distinguish texts */

@@ -1,4 +1,4 @@
-/** Selects counts of services: scope, minutes, environment, and further conditions */
+/** Filters counts of services by scope, minutes, environment, and further conditions */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
@@ -34,7 +34,7 @@ export interface ActivityFilter extends ProjectScope {
   readonly service?: string | undefined;
 }
 
-/** Returns SQL of a selection over `resource_activity`, and its parameters. */
+/** Returns the SQL condition of a filter on `resource_activity`, and its parameters. */
 export const buildActivityFilter = (
   choice: ActivityFilter,
 ): { readonly where: string; readonly parameters: Record<string, string> } => {

@@ -35,7 +35,7 @@ interface VersionRun {
  * Returns the deployments in the activity of versions. A version that appears after another one of the same service and
  * environment was active is a deployment. A version that returns is one (a rollback) if another was active in between
  * and stops. A restart, more instances of a running version, and a removed canary are not deployments. The first known
- * version is not a deployment either. `quiet` is the number of empty steps that end a run; `end` is the last known
+ * version is not a deployment either. More than `maxQuietSteps` steps without data end a run; `end` is the last known
  * step.
  */
 export const detectDeployments = (

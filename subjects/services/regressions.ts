@@ -19,7 +19,7 @@ import { evaluateDeployment, extendByMargin, type JudgedSides } from './verdicts
 /** Maximum number of steps in a comparison of two ranges; more steps do not improve the result */
 const maxSteps = 60;
 const maxServices = 1_000;
-/** Significance level: fewer than one in a thousand unchanged services is reported as slower */
+/** Significance level: fewer than one in a thousand unchanged services are reported as slower */
 const significanceLevel = 0.001;
 
 /** A service with a larger share of slow requests than in the previous range */

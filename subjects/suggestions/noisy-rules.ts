@@ -37,7 +37,7 @@ const thresholdSide = ({ operator }: Threshold): 1 | -1 | undefined => {
   return operator === 'below' ? -1 : undefined;
 };
 
-/** The replay compares a single stored value; a group without a value is healthy. */
+/** Adapts a rule for replay, which compares a single stored value; a group without a value is healthy. */
 const toReplayRule = (rule: AlertRule): AlertRule => {
   const { condition } = rule;
   if (condition.kind !== 'threshold') return rule;

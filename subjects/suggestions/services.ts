@@ -5,7 +5,7 @@ export interface ServiceActivity {
   readonly name: string;
   /** Requests of the last day; 0 if it serves none */
   readonly requests: number;
-  /** Of these. */
+  /** Number of these requests that failed */
   readonly failed: number;
   /** Error records of the last day */
   readonly errorLogs: number;

@@ -50,7 +50,7 @@ type LineProblem = Problem & { readonly line: number };
 
 /** A document of a text: a parsed check, or its problems with their lines */
 export interface ParsedCheckFile {
-  /** From 1. */
+  /** Number of the document in the text, from 1 */
   readonly document: number;
   readonly line: number;
   /** Name; `null` if it could not be parsed */

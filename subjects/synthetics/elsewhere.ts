@@ -12,7 +12,7 @@ import { requestTtlMs } from './work.ts';
 /** Returns a time that is off schedule for every check. */
 const shiftOffSchedule = (ms: number): number => (ms % dueStepMs === 0 ? ms + 1 : ms);
 
-/** Equal for all locations that report a failure in one interval, so the others are requested once per interval. */
+/** Returns an id that is equal for all locations that report a failure in one interval, so runs are requested once. */
 const confirmationRunId = ({ id, every }: KnownCheck, nowMs: number): string => {
   const interval = Math.floor(nowMs / parseDurationMs(every));
   return `elsewhere-${createHash('sha256').update(`${id}\0${interval}`).digest('hex').slice(0, 40)}`;

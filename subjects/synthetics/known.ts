@@ -11,7 +11,7 @@ import type { KnownNames } from './problems.ts';
 /** A check as it is run */
 export type KnownCheck = CheckFields & Pick<StoredMetadata, 'id'>;
 
-/** As stored: a check whose only location was deleted runs nowhere. */
+/** Stored fields, which may have no locations: a check whose only location was deleted runs nowhere. */
 const StoredFields = CheckFields.extend({ locations: z.array(z.string()) });
 
 /** Returns a stored check for execution; `undefined` if its form is unknown. */

@@ -264,7 +264,7 @@ class RecordingConverter {
     for (const [index, event] of assertedEvents.entries()) {
       const url = URL.parse(event.url ?? '');
       if (event.type !== 'navigation')
-        this.#reportLoss(`assertedEvents.${index}`, `is unexpected: ${event.type} is unknown`);
+        this.#reportLoss(`assertedEvents.${index}`, `is not supported: the event ${event.type} is unknown`);
       else if (url !== null && event.url !== requestedUrl && /^https?:$/.test(url.protocol)) {
         const within = this.#chooseTimeout({ assertedEvents, type, ...recorded } as RecordedStep);
         const value = this.#maskSecrets(url.origin + url.pathname);

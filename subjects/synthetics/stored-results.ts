@@ -11,7 +11,7 @@ export interface CheckResult {
   readonly location: string;
   readonly startedAtMs: number;
   readonly outcome: Outcome;
-  /** Its begin. */
+  /** Start of the message */
   readonly message?: string;
 }
 

@@ -18,7 +18,7 @@ export const probeTimeoutMs = 25_000;
 /** Interval at which contact of a probe is recorded */
 const contactIntervalMs = 10_000;
 const maxContactAgeMs = 86_400_000;
-/** Time to wait for a requested run */
+/** Time after which a requested run is no longer started */
 export const requestTtlMs = 30_000;
 
 const computeDigest = (text: string): string => createHash('sha256').update(text).digest('hex');

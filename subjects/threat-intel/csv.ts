@@ -162,7 +162,7 @@ const parseIndicator = (cell: (column: Column) => string | undefined, confidence
   // Some feeds append a port to an address.
   const bare = type === 'ip' ? written.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') : written;
   const value = normalizeValue(type, bare);
-  if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
+  if (value === undefined) return `${JSON.stringify(written)} is not a valid ${type}`;
   return createIndicator(type, value, {
     name: (cell('name') ?? '').slice(0, 256),
     description: (cell('description') ?? '').slice(0, 4096),

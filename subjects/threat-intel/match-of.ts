@@ -30,7 +30,7 @@ const firstValue = (event: SigmaEvent, names: readonly string[]): string => {
   return '';
 };
 
-/** Tenant and location of a record */
+/** Organization, project and identity of a record */
 export interface RecordIdentity {
   readonly tenantId: string;
   readonly projectId: string;

@@ -146,7 +146,7 @@ export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal
   try {
     await importFeed(feed, ports, { from, signal }, progress);
   } catch (error) {
-    // Another process continues.
+    // Polling was stopped; another process continues.
     if (signal.aborted) throw error;
     if (!(error instanceof FeedError || error instanceof OutboundError))
       log.error({ error, feed: feed.id }, 'a threat feed could not be stored; OIQ will retry');

@@ -81,7 +81,7 @@ const toValues = (path: string, texts: readonly string[]): { type: IndicatorType
     // A pattern may contain a network in place of an address.
     const network = type === 'ip' && written.includes('/') ? normalizeValue('network', written) : undefined;
     const value = network ?? normalizeValue(type, written);
-    if (value === undefined) return `${JSON.stringify(written)} is no ${type}`;
+    if (value === undefined) return `${JSON.stringify(written)} is not a valid ${type}`;
     values.push({ type: network === undefined ? type : 'network', value });
   }
   return values;

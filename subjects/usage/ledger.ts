@@ -140,7 +140,7 @@ const addAmount = (into: Amount, { requests, records, bytes }: Amount): void => 
 
 /** Accepted bytes and records of a day, UTC */
 export interface DayVolume {
-  /** `YYYY-MM-DD`. */
+  /** Date, `YYYY-MM-DD` */
   readonly day: string;
   readonly signal: Signal;
   readonly bytes: number;

@@ -29,7 +29,7 @@ const opened = async (there?: Item & StoredMetadata) => {
       notify = onChange;
       return { staleMs: () => 0, close: async () => {} };
     },
-    of: () => ({ collection: () => ({ find: () => found() }) }),
+    forTenant: () => ({ collection: () => ({ find: () => found() }) }),
   } as unknown as Documents;
   const changes: (number | undefined)[] = [];
   const items = await watchDocuments<Item>(documents, { name: 'things' }, (_, __, after) => changes.push(after?.n));

@@ -31,8 +31,8 @@ test('attributes are listed with their share of the record size, the largest fir
   t.deepEqual(await ofLastHour('acme'), {
     sampleSize: 4,
     costs: [
-      { key: 'dump', share: 0.6, ofRecords: 0.5 },
-      { key: 'cart', share: 0.2, ofRecords: 1 },
+      { key: 'dump', share: 0.6, recordShare: 0.5 },
+      { key: 'cart', share: 0.2, recordShare: 1 },
     ],
   });
   t.deepEqual(await ofLastHour('other'), { sampleSize: 0, costs: [] });

@@ -97,8 +97,8 @@ test.serial('a blocking operation is named in the log with its stack, and in the
     operations: group.operations,
     groups: [group],
     ports: {
-      documents: { of: () => ({}) },
-      columns: { of: () => ({}) },
+      documents: { forTenant: () => ({}) },
+      columns: { forTenant: () => ({}) },
       clock,
       log: silentLog,
       settings: parseSettings({}),

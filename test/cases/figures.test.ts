@@ -45,7 +45,7 @@ test('a metric figure that is a stored value is returned unrounded', (t) => {
 });
 
 test('a record figure is rounded if computed, and unrounded if stored', (t) => {
-  const values = { value: () => ({ text: '', number: 'x', exists: '', reference: { kind: 'attribute' } }) };
+  const values = { getValue: () => ({ text: '', number: 'x', exists: '', reference: { kind: 'attribute' } }) };
   const readFigure = (kind: string, answer: number, seconds: number): unknown => {
     const measure = { function: kind, field: 'x', percentile: 95 } as never;
     return buildAggregations([measure], 'logs', values as never)[0]?.toValue(answer, seconds, 'table');

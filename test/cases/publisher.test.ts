@@ -22,7 +22,7 @@ const published = async (requests: readonly (readonly [Origin, MessagePart])[]):
   const producer: Pick<Producer, 'publish'> = {
     publish: async (given) => void messages.push(...given),
   };
-  const publisher = new Publisher(producer as Producer, { published() {} } as never, 5);
+  const publisher = new Publisher(producer as Producer, { countPublish() {} } as never, 5);
   await Promise.all(requests.map(([from, body]) => publisher.publish(from, { size: body.size, pieces: [body] })));
   return messages;
 };

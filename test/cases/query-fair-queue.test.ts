@@ -128,7 +128,7 @@ const held = () => {
   const seen: QueryLimits[] = [];
   const free = Promise.withResolvers<void>();
   const columns = {
-    of: (tenantId: string) => ({
+    forTenant: (tenantId: string) => ({
       tenantId,
       async query(_sql: string, _parameters: unknown, queryLimits: QueryLimits) {
         seen.push(queryLimits);

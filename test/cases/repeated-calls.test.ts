@@ -19,7 +19,9 @@ const repeatedOf = (calls: readonly CallSpan[]) =>
   });
 
 test('four calls of one statement under one span are reported, with the time spent waiting', (t) => {
-  t.deepEqual(repeatedOf([root, call(), call(), call(), call()]), [{ caller: 0, first: 1, count: 4, onPath: 10 }]);
+  t.deepEqual(repeatedOf([root, call(), call(), call(), call()]), [
+    { caller: 0, firstCall: 1, count: 4, onPathNs: 10 },
+  ]);
   t.deepEqual(repeatedOf([root, call({ kind: 4 }), ...Array.from({ length: 3 }, () => call({ kind: 4 }))]).length, 1);
 });
 
@@ -38,7 +40,7 @@ test('calls of several callers are counted separately', (t) => {
   const calls = [root, root, call(), call(), call(), call(), call()];
   const parents = Int32Array.from([-1, 0, 0, 1, 1, 1, 1]);
   const onPath = new Float64Array(calls.length);
-  t.deepEqual(findRepeatedCalls(calls, { parents, onPath }), [{ caller: 1, first: 3, count: 4, onPath: 0 }]);
+  t.deepEqual(findRepeatedCalls(calls, { parents, onPath }), [{ caller: 1, firstCall: 3, count: 4, onPathNs: 0 }]);
 });
 
 test('calls with the longest waiting time are listed first', (t) => {

@@ -136,7 +136,7 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const clock = { now: () => Date.now() };
   const columns = {
-    of: () => ({
+    forTenant: () => ({
       query: async (_sql: string, _parameters: unknown, limits: QueryLimits) => void seen.limits.push(limits),
     }),
   } as unknown as Columns;
@@ -215,7 +215,7 @@ test('telemetry queries receive the abort signal', async (t) => {
 test('no handler can access the documents of all organizations', async (t) => {
   const { seen, url } = await started(t);
   t.is((await fetch(`${url}/api/everybody`)).status, 500);
-  t.regex(JSON.stringify(seen.failures), /reaches one organization/);
+  t.regex(JSON.stringify(seen.failures), /only use the documents and rows of one organization/);
 });
 
 test('a stream may last longer than the time limit of a response, and ends when its client disconnects', async (t) => {

@@ -29,7 +29,7 @@ const twoMinutesMs = 120_000;
 const checkIntervalMs = 5000;
 
 /** Nothing is read or written there: what would is blocked before. */
-const columns = { check: async () => undefined, of: () => ({}) } as unknown as Columns;
+const columns = { check: async () => undefined, forTenant: () => ({}) } as unknown as Columns;
 
 const open = async (t: ExecutionContext) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-standing-'));

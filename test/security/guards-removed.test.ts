@@ -86,31 +86,31 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
   },
   'the path names no other tenant': {
     file: 'api/kernel/server.ts',
-    original: 'refuseOtherTenant(caller.tenantId, tenantId);',
+    original: 'requireSameTenant(caller.tenantId, tenantId);',
     replacement: '',
     guard: [contract, '*under another organization*prefix*'],
   },
   'the query names no other tenant': {
     file: 'api/kernel/server.ts',
-    original: "refuseOtherTenant(caller.tenantId, query['tenantId']);",
+    original: "requireSameTenant(caller.tenantId, query['tenantId']);",
     replacement: '',
     guard: [contract, '*a query and a body that name another organization'],
   },
   'the body names no other tenant': {
     file: 'api/kernel/server.ts',
-    original: 'tenantNamedIn(body)',
+    original: 'getBodyTenant(body)',
     replacement: 'undefined',
     guard: [contract, '*a query and a body that name another organization'],
   },
   'the role suffices': {
     file: 'api/kernel/admission.ts',
-    original: '!mayCall(caller.role, role)',
+    original: '!satisfiesAccess(caller.role, role)',
     replacement: 'false',
     guard: [contract, '*viewer may not call*'],
   },
   'a token’s scopes suffice': {
     file: 'api/kernel/admission.ts',
-    original: 'refuseWithoutScope(caller, operation);',
+    original: 'requireScope(caller, operation);',
     replacement: '',
     guard: ['test/end-to-end/api-service-accounts.test.ts', 'a token of * gets 403 *'],
   },
@@ -122,7 +122,7 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
   },
   'a cookie counts with a page of ours': {
     file: 'api/identity/cookies.ts',
-    original: 'if (!ours)',
+    original: 'if (!isOwnPage)',
     replacement: 'if (false)',
     guard: ['test/end-to-end/api-session.test.ts', '*needs a page of ours'],
   },
@@ -134,8 +134,8 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
   },
   'an answer is remembered by rights': {
     file: 'api/kernel/result-cache.ts',
-    original: '{ rights, request }',
-    replacement: '{ request, role: rights.role }',
+    original: '{ rights: permissions, request }',
+    replacement: '{ request, role: permissions.role }',
     guard: ['test/cases/api-result-cache.test.ts', '*never shares a result'],
   },
 };

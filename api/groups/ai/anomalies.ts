@@ -154,6 +154,6 @@ const findContributions = async (
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof ApiError || error instanceof Error ? error.message : '';
-    return { ...noContributions, reason: `its parts could not be read: ${message}` };
+    return { ...noContributions, reason: `the contributing groups could not be read: ${message}` };
   }
 };

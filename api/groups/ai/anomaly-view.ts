@@ -25,7 +25,7 @@ export const AnomalyView = z.strictObject({
     ),
   sign: z.enum(anomalySigns).describe('Most unusual aspect'),
   direction: z.enum(['up', 'down', 'other']),
-  score: z.number().describe('Highest score: the probability that a past week has nothing as unusual'),
+  score: z.number().describe('Highest score: the probability that in a typical past week nothing was as unusual'),
   timesPerWeek: z.number().describe('Expected number of equally unusual events per week'),
   peakAt: z.iso
     .datetime()

@@ -12,7 +12,7 @@ import {
 } from './requested-series.ts';
 
 const NullableNumber = z.number().nullable();
-/** Scoring this many points takes a few milliseconds; other requests run in between. */
+/** Number of points that are scored before other requests can run; it takes a few milliseconds. */
 const pointsPerBatch = 500;
 
 const scorePoints = async (points: readonly Point[], falseAlarmsPerWeek: number, signal: AbortSignal) => {

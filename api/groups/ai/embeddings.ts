@@ -22,14 +22,14 @@ const maxTexts = 8 * textsPerRequest;
 const maxMs = 5_000;
 /** How long a search waits for the vector of its question */
 const questionMs = 3_000;
-/** How long an endpoint is not called for an organization after it did not answer */
+/** How long an endpoint is not called for an organization after a failure or timeout */
 const restMs = 30_000;
 
 const Embeddings = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1).max(8_192) })),
 });
 
-/** State of a process. */
+/** Embedding state that a process keeps in memory. */
 class ProcessState {
   readonly vectors = new Vectors();
   /** One search of an organization at a time embeds passages, so that each passage is paid for once. */
@@ -44,7 +44,7 @@ const processStateOf = ({ settings }: Pick<Ports, 'settings'>): ProcessState => 
   return own;
 };
 
-/** Statuses with which an endpoint rejects the texts, and not the rate or the key. */
+/** HTTP statuses that reject the texts themselves, as opposed to the request rate or the API key. */
 const textErrorStatuses: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 
 export const EmbeddingUsage = z
@@ -58,7 +58,7 @@ export const EmbeddingUsage = z
   .nullable()
   .describe('null: not available for this organization');
 
-/** One vector per text, in their order; undefined if the answer has another form. */
+/** Parses one vector per text, in the order of the texts; undefined if the response has another format. */
 const parseVectors = (answer: unknown, count: number): readonly Vector[] | undefined => {
   const { data = [] } = Embeddings.safeParse(answer).data ?? {};
   const byIndex = new Map(data.map(({ index, embedding }) => [index, embedding]));
@@ -76,7 +76,7 @@ const parseVectors = (answer: unknown, count: number): readonly Vector[] | undef
 /** Text as sent to the endpoint. */
 const truncateText = (text: string): string => text.slice(0, maxCharacters).toWellFormed();
 
-/** After a failure or timeout the endpoint is not called for a while, so later searches do not wait for it again. */
+/** Requests the vectors of texts. After a failure or timeout, the endpoint is paused, so that later searches do not wait for it. */
 const embed = async (
   texts: readonly string[],
   { model, timeoutMs }: { readonly model: string; readonly timeoutMs?: number },
@@ -155,7 +155,7 @@ const embedMissing = async (
   return null;
 };
 
-/** Loads the stored vectors, and requests some of the missing ones; returns why some are still missing. */
+/** Loads the stored vectors and requests some of the missing ones. Returns why some are still missing, or null. */
 const fillMissing = async (
   texts: readonly string[],
   { index, model, length }: { readonly index: PassageIndex; readonly model: string; readonly length: number },
@@ -184,7 +184,7 @@ const fillMissing = async (
   );
 };
 
-/** Returns vectors of a question and of user-written passages, some of which are embedded now. */
+/** Compares a question with user-written passages by their vectors; embeds some passages that have no vector yet. */
 export const compareToQuestion = async (
   question: string,
   { index, from }: { readonly index: PassageIndex; readonly from: ReadonlySet<Source> },

@@ -17,7 +17,7 @@ import {
 } from './requested-series.ts';
 
 const maxSteps = 1000;
-/** A forecast takes up to 30 ms of CPU time. */
+/** Maximum number of series per request; each forecast takes up to 30 ms of CPU time. */
 const maxForecasts = 100;
 
 const Until = z.union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })]);

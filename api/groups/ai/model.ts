@@ -98,8 +98,8 @@ export interface ModelRequest<Read> {
 }
 
 /**
- * The parsed answer, or the reason why there is none. The status is that of the answer if it is not 200, and 0 without
- * an answer.
+ * The parsed answer, or the reason why there is none. `status` is the HTTP status of a failed response, or 0 if there
+ * was no response.
  */
 export type ModelResult<Read> = { readonly read: Read } | { readonly reason: string; readonly status?: number };
 
@@ -189,7 +189,7 @@ export const queryModel = async (question: ModelQuestion, context: ModelContext)
   return 'read' in result ? { text: result.read } : { reason: result.reason };
 };
 
-/** JSON, alone or in one code block; undefined for prose. */
+/** Parses JSON, alone or in a code block; undefined if the text is not JSON. */
 export const parseJsonText = (text: string): unknown => {
   const trimmed = text.trim();
   const inner = trimmed.startsWith('```')

@@ -49,7 +49,7 @@ interface QueryContext {
   readonly timeZone: string;
 }
 
-/** The query of a question with a single meaning. */
+/** Returns the query of a question, or no query if the question has several meanings or none. */
 const queriesOfQuestion = async (
   question: string,
   { caller, ports, range, timeZone }: QueryContext,
@@ -75,7 +75,7 @@ const limitResult = (result: Result): Result => {
   };
 };
 
-/** A result, or the reason why there is none: one failed query must not affect the others. */
+/** Runs a query. Returns its result, or the reason why there is none: one failed query must not affect the others. */
 const runRequest = async (
   { query, range, stepMs }: QueryRequest,
   { caller, ports, signal }: QueryContext,

@@ -44,8 +44,8 @@ export const readEventsNear = async (
 };
 
 /**
- * Warnings are read separately, because clusters emit many other events. They are log records, which a plan may not
- * include.
+ * Warnings are read separately, because clusters emit many other events. Kubernetes events are stored as log records,
+ * and the plan may not include logs.
  */
 export const readClusterEventsNear = async (
   anomaly: StoredAnomaly,

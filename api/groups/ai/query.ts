@@ -125,7 +125,7 @@ export const answerQuestion = defineOperation({
   },
 });
 
-/** Errors that other wording may fix; other errors hold whoever parses the question. */
+/** Errors that the model may resolve by reading the question differently; the other errors do not depend on the wording. */
 const rewordableErrors: ReadonlySet<string> = new Set(['unclear', 'unknown-name']);
 
 const toModelView = (model: ModelQuery | undefined) =>

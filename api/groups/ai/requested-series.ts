@@ -36,7 +36,7 @@ const SeriesInput = z.strictObject({
     .describe('Epoch milliseconds, ascending, and a value or null'),
 });
 
-/** The fields of a body that specify series. */
+/** Fields of a request body that specify the series to analyze. */
 export const seriesRequestFields = {
   series: z.array(SeriesInput).min(1).max(maxSeries).optional().describe(`At most ${maxPoints} points in total`),
   query: Query.optional().describe('Alternative to series: each group of its result is a series'),
@@ -63,7 +63,7 @@ export interface NamedSeries {
   readonly points: readonly Point[];
 }
 
-/** Fields of each series in an answer besides its points. */
+/** Fields that identify a series in a response. */
 export const seriesIdentityFields = {
   name: z.string().describe('Name of the measure or metric; empty for points of the request'),
   labels: z.record(z.string(), z.string()),
@@ -93,7 +93,7 @@ export const readRequestedSeries = async (
   { caller, ports, signal }: { readonly caller: Caller; readonly ports: Ports; readonly signal: AbortSignal },
 ): Promise<RequestedSeries> => {
   if ((request.series === undefined) === (request.query === undefined))
-    throw invalid('series', 'give either series or a query');
+    throw invalid('series', 'specify either series or a query');
   if (request.series !== undefined) {
     const total = request.series.reduce((sum, { points }) => sum + points.length, 0);
     if (total > maxPoints) throw invalid('series', `${total} points are too many: at most ${maxPoints} at once`);
@@ -112,7 +112,7 @@ export const readRequestedSeries = async (
   if (total > maxPoints)
     throw invalid(
       'step',
-      `${total} points are too many: at most ${maxPoints} at once; take a larger step or fewer groups`,
+      `${total} points are too many: at most ${maxPoints} at once; use a larger step or fewer groups`,
     );
   const partialSteps = new Set(result.partialSteps);
   const series = result.series.map(({ name, labels, unit, points }) => ({

@@ -48,7 +48,7 @@ const toCauseView = ({
   path: path.map(nodeDisplayName),
 });
 
-/** The causes on the path, and the configuration changes that explain the symptom. */
+/** Merges the causes on the path of calls with the configuration changes that explain the symptom. */
 const toResult = (pathCauses: Pick<Causes, 'causes' | 'others' | 'reason'>, judgedChanges: readonly JudgedCause[]) => {
   const causes = [...pathCauses.causes, ...judgedChanges.filter(({ score }) => score >= minScore)];
   const otherCandidates = [...judgedChanges.filter(({ score }) => score < minScore), ...pathCauses.others].slice(0, 20);
@@ -94,7 +94,7 @@ export const findRootCause = defineOperation({
     const noticed = new Date(incidentContext?.detectedMs ?? symptom.noticedMs).toISOString();
     if (incidentContext === undefined) {
       const reason =
-        'no evidence of the symptom names a service or a host that serves requests, so there is no path to follow';
+        'the symptom has no label with a service or a host that serves requests, so its calls cannot be followed to a cause';
       const symptomView = { services: [...symptom.services], noticed, begin: null, degradations: [] };
       const judgedChanges = judgeSourceChanges(changes, { ...symptom, areRequestsWorse: false });
       return { ...toResult({ causes: [], others: [], reason }, judgedChanges), symptom: symptomView };

@@ -41,7 +41,7 @@ const toView = ({ id, title, format, url, bytes, passages, addedBy, createdAt }:
   createdAt,
 });
 
-/** A body that is the document itself. */
+/** Returns a parser for a request body that is the document itself. */
 const parseRawBody = (format: Format) => (body: Uint8Array) => {
   try {
     return { format, content: new TextDecoder('utf-8', { fatal: true }).decode(body) };
@@ -50,7 +50,7 @@ const parseRawBody = (format: Format) => (body: Uint8Array) => {
   }
 };
 
-/** Records that documents changed, so that every process reloads them, and the number of passages. */
+/** Stores a new revision, so that every process reloads the documents, and the new total number of passages. */
 const updateIndexRevision = async (documents: TenantDocuments, passages: number): Promise<void> => {
   const revisions = documents.collection(runbookShelves);
   const before = await revisions.find(runbookIndexRevisionId);

@@ -8,11 +8,11 @@ import { changesBeforeMs, type SourceChange, type SymptomSource } from '../../..
 import type { Ports } from '../../kernel/ports.ts';
 import { findNewestRecords } from '../audit/chain/record-search.ts';
 
-/** Of an incident with many alerts, only the first ones are used; of each, only the newest changes. */
+/** Only the first rules and detectors that report a symptom are used, and only the newest changes of each. */
 const maxReporters = 5;
 const maxChanges = 5;
 
-/** Objects that affect every reported symptom. */
+/** Returns the objects that affect every reported symptom: the plan, and for alerts also their routing. */
 const sharedReporters = (shownBy: readonly SymptomSource[], tenantId: string): SymptomSource[] => {
   if (shownBy.length === 0) return [];
   const hasAlertRule = shownBy.some(({ what }) => what === 'alert rule');

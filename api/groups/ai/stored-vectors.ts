@@ -1,15 +1,15 @@
-/** Stored vectors of an organization, so that restarts and other processes do not pay for them again. */
+/** Stores the vectors of an organization, so that restarts and other processes do not pay for their computation again. */
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { passageVectors } from '../../../schemas/resources/runbook.ts';
 import type { Vector } from '../../../subjects/runbooks/vectors.ts';
 
-/** Recent vectors may belong to passages that this process has not read yet. */
+/** Vectors younger than this are not deleted: they may belong to passages that this process has not read yet. */
 const minDeletionAgeMs = 300_000;
-/** Each has some tens of kilobytes. */
+/** Documents per page; each has tens of kilobytes. */
 const pageSize = 50;
 
-/** Stores answers immediately. Other processes may have stored the same. */
+/** Stores the vectors of one response as a document. Another process may have stored the same vectors already. */
 export const storeVectors = async (
   documents: TenantDocuments,
   model: string,

@@ -17,7 +17,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
-/** After a request was sent, the same request is blocked for this long: longer than it can take. */
+/** After a request was sent, the same suggestion cannot be applied again for this time, which is longer than a request can take. */
 const claimTimeoutMs = 60_000;
 
 const Request = z.strictObject({
@@ -56,7 +56,7 @@ const readDismissals = async ({ caller, ports }: RequestContext, ids: readonly s
     .items;
 };
 
-/** Suggestions that nobody dismissed for the same evidence. */
+/** Returns the suggestions that nobody dismissed with the same evidence. */
 const readOpenSuggestions = async (context: RequestContext): Promise<SuggestionResult> => {
   const { suggestions, missing } = await suggestNow({
     documents: context.ports.documents.forTenant(context.caller.tenantId),
@@ -118,7 +118,7 @@ interface ClaimContext {
   readonly now: number;
 }
 
-/** Claims the right to send its request. Of two concurrent calls, one is rejected. */
+/** Claims a suggestion, so that its request is sent once: of two concurrent calls, one is rejected. */
 const claimSuggestion = ({
   id,
   suggestion: { title, weight, request },
@@ -170,7 +170,7 @@ export const applySuggestion = defineOperation({
     } catch (error) {
       await releaseClaim(claimContext);
       if (error instanceof ApiError && error.code === 'PRECONDITION_FAILED')
-        throw new ApiError('CONFLICT', 'the resource to change was changed meanwhile', { cause: error });
+        throw new ApiError('CONFLICT', 'the resource was changed by another request', { cause: error });
       throw error;
     }
   },

@@ -13,7 +13,7 @@ import { createReading } from '../../kernel/reading.ts';
 
 const id = z.string().min(1).max(256);
 
-/** The fields of a body that specify a symptom. */
+/** Fields of a request body that specify a symptom. */
 export const symptomFields = {
   alertId: id.optional().describe('Id of an alert, as in `GET /api/alerts`'),
   anomalyId: id.optional(),
@@ -48,7 +48,7 @@ const missingError = (path: string, what: string): ApiError => fieldError(path, 
 
 const weekMs = 7 * 86_400_000;
 
-/** The last start of each alert, and its location. */
+/** Returns the last firing of each alert as a symptom: its time range, and the service and host of its labels. */
 const readAlertSymptoms = async (
   alertIds: readonly string[],
   { caller, ports }: RequestContext,

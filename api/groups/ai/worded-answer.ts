@@ -36,7 +36,7 @@ const createUnusedAnswer = (reason: string, excluded = 0): ModelAnswerSentences 
   reason,
 });
 
-/** null if the organization has no model. */
+/** Answers a question with sentences of the model that passages support; null if the organization has no model. */
 export const answerWithModel = async (
   question: string,
   passages: readonly FoundPassage[],

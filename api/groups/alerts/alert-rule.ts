@@ -96,7 +96,7 @@ const requireUnmanaged = (before: Pick<AlertRuleDocument, 'managedBy'> | undefin
   throw new ApiError('CONFLICT', `the rule is managed by the ${where}`);
 };
 
-/** Missing objects that a condition references. Throws if the plan does not include its data source. */
+/** Returns a problem for each missing object that a condition references. Throws if the plan does not include its data source. */
 const findMissingReferences = async (
   condition: Fields['condition'],
   caller: Caller,
@@ -189,5 +189,5 @@ export const alertRuleResourceV2 = defineResource<typeof AlertRuleFields, AlertR
   verbs: ['list', 'create', 'read', 'replace', 'delete'],
 });
 
-/** Returns a stored rule in the form for evaluation; undefined if this version cannot parse it. */
+/** Parses a stored rule for its evaluation; undefined if this version cannot parse it. */
 export const parseRuleDocument = (document: AlertRuleDocument & StoredMetadata) => parseStoredRule(document);

@@ -159,7 +159,7 @@ const compareByStart = (one: ActiveAlert, other: ActiveAlert): number =>
 const isAfterCursor = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<AlertFilter['after']>): boolean =>
   (sinceMs ?? 0) < Number(after.sinceMs) || ((sinceMs ?? 0) === Number(after.sinceMs) && alertId > after.alertId);
 
-/** Alerts of rules and of the platform, in one order. */
+/** Reads the alerts of rules and of the platform, sorted together. */
 const readAllAlerts = async (caller: Caller, ports: Ports, filter: AlertFilter, limit: number) => {
   const [ofRules, ofPlatform] = await Promise.all([
     readAlerts(createReading(caller, ports), filter, limit),
@@ -170,7 +170,7 @@ const readAllAlerts = async (caller: Caller, ports: Ports, filter: AlertFilter, 
 
 const isPlatformAlert = (alert: ActiveAlert): alert is ActivePlatformAlert => alert.ruleId === platformRuleId;
 
-/** Alerts in the form of the API, in their order. */
+/** Converts alerts to their API views, in the same order. */
 const toAlertViews = async (found: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
   const [ofRules, ofPlatform] = await Promise.all([
     toRuleAlertViews(
@@ -184,7 +184,7 @@ const toAlertViews = async (found: readonly ActiveAlert[], caller: Caller, ports
   return found.flatMap(({ alertId }) => byId.get(alertId) ?? []);
 };
 
-/** An acknowledgement applies only to the firing that it was made for. */
+/** Returns the acknowledgement if it belongs to the current firing of the alert; each applies to one firing only. */
 const currentAcknowledgement = (
   mark: AlertAcknowledgement | undefined,
   startedAtMs: number | null,

@@ -110,7 +110,8 @@ const resolveRule = async (
   { tenantId }: Caller,
   { documents }: Ports,
 ) => {
-  if ((ruleId === undefined) === (rule === undefined)) throw fieldError('rule', 'give either a rule or the id of one');
+  if ((ruleId === undefined) === (rule === undefined))
+    throw fieldError('rule', 'specify either a rule or the id of a saved rule');
   if (rule !== undefined) {
     const problems = findRuleProblems(rule).map(({ path, message }) => ({ path: `rule.${path}`, message }));
     if (problems.length > 0) throw fieldErrors(problems);
@@ -144,7 +145,7 @@ const parseBacktestRange = (
   if (count > maxEvaluations)
     throw fieldError(
       'from',
-      `gives ${count} evaluations, and at most ${maxEvaluations} are run: take a shorter range or a longer interval`,
+      `gives ${count} evaluations, and at most ${maxEvaluations} are run: use a shorter range or a longer interval`,
     );
   return { fromMs, toMs };
 };
@@ -153,7 +154,7 @@ export const startBacktest = defineOperation({
   method: 'POST',
   path: '/api/v2/alerts/backtests',
   operationId: 'startAlertBacktest',
-  summary: 'Run a rule on past data: when it would have fired, per group. It begins without firing alerts',
+  summary: 'Run a rule on past data to find when it would have fired, by group. It starts with no firing alerts',
   role: 'editor',
   audit: 'alert-backtest.create',
   body: BacktestRequest,

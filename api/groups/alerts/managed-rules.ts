@@ -17,7 +17,10 @@ export const findManagedRules =
     return (await documents.collection(collection).list({ filter, limit: Math.max(1, ids.length) })).items;
   };
 
-/** Within the transaction that writes the owner: creates rules, updates those that differ, and deletes the others. */
+/**
+ * Makes the managed rules of an owner equal to the desired rules: creates, updates and deletes rules. Call it in the
+ * transaction that writes the owner.
+ */
 export const syncManagedRules = async (
   documents: TenantDocuments,
   managedBy: ManagedBy,

@@ -56,12 +56,15 @@ export const getAlertRouting = defineOperation({
   },
 });
 
-/** Rejects unknown channels. */
+/** Throws if a receiver references an unknown escalation policy. */
 const requireKnownPolicies = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {
   const policies = documents.collection(escalationPolicies);
   for (const [index, { escalationPolicyId: id }] of receivers.entries())
     if (id !== undefined && (await policies.find(id)) === undefined)
-      throw fieldError(`receivers.${index}.escalationPolicyId`, `names ${id}, which is not an escalation policy`);
+      throw fieldError(
+        `receivers.${index}.escalationPolicyId`,
+        `names ${id}, which is not the id of an escalation policy`,
+      );
 };
 
 const requireKnownChannels = async (documents: TenantDocuments, { receivers }: AlertRouting): Promise<void> => {

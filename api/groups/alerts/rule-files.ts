@@ -58,7 +58,7 @@ const importGroup = async (
   return { outcome: 'replaced', id: existing.id };
 };
 
-/** Creates or replaces an alert rule of a file, and returns the result for each rule. */
+/** Imports one rule of a file and returns its result. A recording rule has the result of its group. */
 const importRule = async (
   { place, group, rule: parsedRule, record, problems }: FileRule,
   { scope, caller, dryRun }: ImportContext,

@@ -53,7 +53,7 @@ export const silenceResource = defineResource<typeof SilenceFields, Silence, typ
     matchers: [{ name: 'service', operator: '=', value: 'cart' }],
     startsAt: '2026-12-01T20:00:00Z',
     endsAt: '2036-12-01T23:00:00Z',
-    comment: 'The database of carts moves',
+    comment: 'Migration of the cart database',
   },
   view: View,
   live: true,

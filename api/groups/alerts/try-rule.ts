@@ -71,7 +71,7 @@ interface PastRange {
   readonly to: string;
 }
 
-/** A failed query returns its error: the rest of the answer does not need past values. */
+/** Reads the past values of a rule. If the query fails, its error is returned, because the rest of the response does not need them. */
 const readPastValues = async (
   { condition, delay }: AlertRule,
   { from, to }: PastRange,

@@ -7,7 +7,7 @@ import { staleSinceMs } from '../../../subjects/alerts/staleness.ts';
 
 const Labels = z.record(z.string(), z.string());
 
-/** An optional instant */
+/** Returns a time as ISO 8601; null for no time or 0. */
 export const toIsoTime = (ms: number | string | null | undefined): string | null =>
   ms === null || ms === undefined || Number(ms) === 0 ? null : new Date(Number(ms)).toISOString();
 

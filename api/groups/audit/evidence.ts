@@ -158,13 +158,13 @@ export const verifyEvidence = defineOperation({
   },
 });
 
-/** Leaves of a tenant's tree, computed from the current records. */
+/** Yields the leaves of a tenant's tree, computed from the current records. */
 async function* readLeaves(documents: Documents, tenantId: string, size: number): AsyncGenerator<Buffer> {
   for await (const { hash } of readRecordsInOrder(documents, tenantId, { upTo: size }))
     yield hashLeaf(Buffer.from(hash, 'hex'));
 }
 
-/** Nodes of a proof in a tree of `size` leaves. Reads all records below it, page by page. */
+/** Computes the nodes of a proof in a tree of `size` leaves. Reads all records of the tree, page by page. */
 const computeProof = (
   documents: Documents,
   tenantId: string,
@@ -176,10 +176,10 @@ const computeProof = (
     throw cause;
   });
 
-/** There is no proof if the records differ from the signed ones. */
+/** Creates the error for records that differ from the signed ones, so that there is no proof. */
 const mismatchError = (cause?: unknown): ApiError =>
   new ApiError(
     'CONFLICT',
-    'the records are not those that were signed, so there is no proof: GET /api/evidence/verify names the first break',
+    'the records differ from the signed ones, so there is no proof: GET /api/evidence/verify returns the first break',
     { cause },
   );

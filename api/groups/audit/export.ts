@@ -60,7 +60,7 @@ async function* writeViewLines(records: AsyncIterable<StoredRecord>): AsyncGener
   for await (const record of records) yield `${JSON.stringify(toRecordView(record))}\n`;
 }
 
-/** Signs first, so that the last head of the file covers all records. */
+/** Yields the lines of an evidence file. Signs new records first, so that the last head of the file covers all records. */
 const evidenceFileLines = async ({ tenantId, organization }: Caller, ports: Ports): Promise<AsyncIterable<string>> => {
   const { documents, clock } = ports;
   const { heads, key, signer } = ports.evidence;

@@ -59,7 +59,7 @@ export const getAuditRecord = defineOperation({
   },
 });
 
-/** Enough to find the actions of the platform itself; operations declare their actions. */
+/** Number of records searched for actions of the platform itself, which no operation declares. */
 const maxNewestRecords = 1_000;
 
 /** Every action declared by operations, and those of the newest records. */

@@ -22,9 +22,9 @@ export const register = defineOperation({
   path: '/auth/register',
   operationId: 'register',
   summary:
-    'Register a new organization. The mailed token creates it through POST /auth/accept-invite; 403 if self sign-up is off',
+    'Register a new organization. The mailed token creates it through POST /auth/accept-invite; 403 if self sign-up is disabled',
   role: 'none',
-  unaudited: 'nothing is made before the address is confirmed; making the organization is recorded',
+  unaudited: 'it creates nothing before the address is confirmed; the creation of the organization is recorded',
   body: z.strictObject({ email: EmailAddress, organization: OrganizationName }),
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({}),
@@ -32,12 +32,12 @@ export const register = defineOperation({
     if (!settings.SELF_SIGNUP)
       throw new ApiError(
         'FORBIDDEN',
-        'registration is off on this installation; ask an organization’s administrator to invite you',
+        'registration is disabled on this installation; ask an administrator of an organization to invite you',
       );
     const canSendMail = await canSendMailTo(counters, request.address, email);
     const hasAccount = directory.userByEmail(email) !== undefined;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
-    // A known address takes the same steps, so that the response time reveals nothing either.
+    // An address with an account takes the same steps, so that the response time does not reveal it either.
     await documents.transaction(async (scope) => {
       await invalidateTokens(scope, { email });
       const { token } = await createToken(scope, { purpose: 'registration', email, organization, expiresAt });
@@ -58,7 +58,7 @@ const Body = z.strictObject({
     .min(1)
     .max(1024)
     .optional()
-    .describe('New users choose a password; users with an account give their current one, which does not change'),
+    .describe('New users choose a password; users with an account enter their current one, which does not change'),
 });
 type AcceptRequest = z.output<typeof Body>;
 
@@ -111,8 +111,8 @@ const prepareNewUser = async (
 };
 
 /**
- * The invitation proves the address, and the password proves the account. This starts no session: the user signs in
- * afterwards, with the second factor.
+ * Returns the existing user if the password is correct: the invitation proves access to the address, the password access
+ * to the account. No session is started: the user signs in afterwards, with the second factor.
  */
 const verifyExistingUser = async (
   user: User & StoredMetadata,

@@ -85,7 +85,7 @@ const recordRecoveryCodeUse = (
     scope.record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
   });
 
-/** Hashes the password again if its hash has weaker parameters than the current ones. */
+/** Hashes the password again if its stored hash has weaker parameters than the current ones. */
 const rehashIfOutdated = async (
   user: User & StoredMetadata,
   password: string,

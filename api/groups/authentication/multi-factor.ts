@@ -30,7 +30,7 @@ export const enrollMultiFactor = defineOperation({
   }),
   async handler({ caller, change }, { secretBox }) {
     const { user, identityProviderTenantId } = requirePerson(caller);
-    // One organization's provider must not decide how the user signs in to the others.
+    // A session from one organization's identity provider must not change how the user signs in to other organizations.
     if (identityProviderTenantId !== undefined)
       throw new ApiError(
         'FORBIDDEN',
@@ -41,7 +41,7 @@ export const enrollMultiFactor = defineOperation({
       const enrolments = forTenant(multiFactorsTenant).collection(multiFactors);
       const before = await enrolments.find(user.id);
       if (before?.confirmedAt)
-        throw new ApiError('CONFLICT', 'multi-factor is on; turn it off before you enroll another authenticator');
+        throw new ApiError('CONFLICT', 'multi-factor is enabled; disable it before you enroll another authenticator');
       const pending = {
         secret: secretBox.seal(secretContext(user.id), secret),
         confirmedAt: null,
@@ -78,7 +78,7 @@ export const confirmMultiFactor = defineOperation({
     const enrolment = await findEnrolment(user.id, ports);
     if (enrolment === undefined)
       throw new ApiError('CONFLICT', 'no authenticator is enrolled; call POST /auth/mfa/enroll first');
-    if (enrolment.confirmedAt !== null) throw new ApiError('CONFLICT', 'multi-factor is on already');
+    if (enrolment.confirmedAt !== null) throw new ApiError('CONFLICT', 'multi-factor is already enabled');
     if ((await useCode(user.id, body.code, request, ports)) === undefined)
       throw fieldError('code', 'is not the authenticator’s current code; check its clock');
     const codes = createRecoveryCodes(ports.secretBox, user.id);
@@ -158,5 +158,5 @@ export const turnMultiFactorOff = defineOperation({
 /** Throws `CONFLICT` if multi-factor is disabled. */
 const requireMultiFactor = async (userId: string, ports: Pick<Ports, 'documents'>): Promise<void> => {
   const enrolment = await findEnrolment(userId, ports);
-  if (!enrolment?.confirmedAt) throw new ApiError('CONFLICT', 'multi-factor is not on');
+  if (!enrolment?.confirmedAt) throw new ApiError('CONFLICT', 'multi-factor is not enabled');
 };

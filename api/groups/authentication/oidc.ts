@@ -47,7 +47,7 @@ export const startOidc = defineOperation({
     const linkingPerson = query.link === undefined ? undefined : await authenticatePerson(request, ports);
     const tenantId = linkingPerson?.tenantId ?? query.organization ?? (await findTenantByEmail(email, ports));
     const registeredProvider = tenantId === undefined ? undefined : await findEnabledProvider(tenantId, ports);
-    // An unknown organization gives the same error, so that it does not reveal which organizations exist.
+    // The error is the same for an unknown organization, so that it does not reveal which organizations exist.
     if (tenantId === undefined || registeredProvider === undefined)
       throw new ApiError('NOT_FOUND', 'this organization or address has no single sign-on');
     const { client, provider } = registeredProvider;
@@ -71,7 +71,7 @@ export const startOidc = defineOperation({
   },
 });
 
-/** The organization with single sign-on that verified the domain of an address; of several, the first one. */
+/** Returns the organization with single sign-on that verified the domain of an address; if there are several, the first one. */
 const findTenantByEmail = async (email: string | undefined, ports: Ports): Promise<string | undefined> => {
   if (email === undefined) throw fieldError('organization', 'is required, unless an e-mail address is given');
   const domain = extractDomain(email);
@@ -139,7 +139,7 @@ export const finishOidc = defineOperation({
   },
 });
 
-/** The callback URL with the provider's answer, with the redirect URI that the provider received. */
+/** Returns the callback URL with the parameters of the provider, based on the redirect URI that the provider received. */
 const toCallbackUrl = (redirectUri: string, query: Readonly<Record<string, unknown>>): URL => {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(query))
@@ -147,7 +147,7 @@ const toCallbackUrl = (redirectUri: string, query: Readonly<Record<string, unkno
   return url;
 };
 
-/** The user who started the link. Throws if the session has ended. */
+/** Returns the user who started the linking of an identity. Throws if the session has ended. */
 const findLinkingUser = (
   { userId, sessionId }: NonNullable<Flow['link']>,
   tenantId: string,

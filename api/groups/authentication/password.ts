@@ -55,7 +55,7 @@ export const changePassword = defineOperation({
       const stored = forTenant(usersTenant).collection(users);
       const before = await stored.find(userId);
       if (before?.passwordHash !== user.passwordHash)
-        throw new ApiError('CONFLICT', 'the password was changed elsewhere meanwhile; sign in again');
+        throw new ApiError('CONFLICT', 'the password was changed in another session; sign in again');
       const updated = await stored.update(userId, { passwordHash });
       const mailText = 'Your password was changed, and your other sessions were ended.';
       await mail.enqueue(scope, createSignInChangedMail(settings, user.email, mailText));
@@ -83,7 +83,7 @@ export const forgotPassword = defineOperation({
     const user = canSendMail ? directory.userByEmail(email) : undefined;
     const activeUser = user === undefined || user.disabled ? undefined : user;
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
-    // An unknown address takes the same steps, so that the response time reveals nothing either.
+    // The same steps are taken for an unknown address, so that the response time does not reveal it either.
     await documents.transaction(async (scope) => {
       const userId = activeUser?.id ?? '';
       await invalidateTokens(scope, { userId });

@@ -91,7 +91,7 @@ export const parseSavedDashboard = (stored: SavedVersions) => {
 const listSavedQueryIds = ({ panels }: Pick<DashboardFields, 'panels'>): string[] =>
   panels.flatMap(({ queries }) => queries.flatMap(({ savedQueryId }) => savedQueryId ?? []));
 
-/** Saved queries of the panels that the caller may read. */
+/** Returns the saved queries of the panels, if the caller may read them. */
 const readSavedQueries = async (
   documents: Pick<TenantDocuments, 'collection'>,
   document: DashboardFields,
@@ -102,7 +102,7 @@ const readSavedQueries = async (
   return new Map(found.flatMap((one) => (one === undefined || !sharedOrOwn.to(one, caller) ? [] : [[one.id, one]])));
 };
 
-/** The parsed queries of these saved queries, as far as this version can parse them. */
+/** Returns the queries of the panels' saved queries, without those that this version cannot parse. */
 export const readParsedQueries = async (
   documents: Pick<TenantDocuments, 'collection'>,
   document: DashboardFields,
@@ -180,7 +180,7 @@ const requireManualChangeAllowed = (before: Document | undefined, how: ChangeOpt
   );
 };
 
-/** Rejects a private saved query of another owner like a missing one. */
+/** Throws if a new saved query does not exist, or is private and belongs to another owner: both give the same error. */
 const requireVisibleQueries = async (
   after: DashboardFields,
   former: DashboardFields | undefined,
@@ -193,7 +193,7 @@ const requireVisibleQueries = async (
     throw fieldError(savedQueryIdPath, `${savedQueryIdPath}: ${unseen} does not exist in ${savedQueries.name}`);
 };
 
-/** Returns the dashboard to store for the given fields. */
+/** Returns the dashboard to store: the given fields with owner, author and source. */
 export const completeDashboard = async (after: DashboardFields, completing: CompletionContext): Promise<Document> => {
   const { before, caller, how: options = {} } = completing;
   const source = options.source ?? before?.source;
@@ -202,7 +202,7 @@ export const completeDashboard = async (after: DashboardFields, completing: Comp
   const ownerId = before?.ownerId ?? caller.actor.id;
   const document: Document = {
     ...(former === undefined ? after : withStableIds(former, after)),
-    // It stays with its owner, so that nobody takes over another person's private dashboard.
+    // Only the owner can change the visibility, so that nobody can make another person's dashboard private.
     visibility: before !== undefined && ownerId !== caller.actor.id ? before.visibility : after.visibility,
     ...currentVersions,
     ownerId,

@@ -62,7 +62,7 @@ interface Importing {
   of(tenantId: string): TenantDocuments;
 }
 
-/** Returns the dashboard with the id; an id is also occupied by a dashboard that the caller cannot see. */
+/** Returns the dashboard with the id. Throws if the id belongs to a dashboard that the caller cannot see. */
 const findExisting = async (id: string, documents: TenantDocuments, caller: Caller) => {
   const before = await documents.collection(dashboardResource.collection).find(id);
   if (before === undefined || dashboardResource.visibleTo(before, caller)) return before;

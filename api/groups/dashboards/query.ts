@@ -35,7 +35,7 @@ import { findDashboard } from './read.ts';
  */
 const budgetMs = 40_000;
 
-/** Aborts with the request, or when its time is over */
+/** Returns a signal that aborts with the request, or when its time budget is used up. */
 const withTimeBudget = (signal: AbortSignal): AbortSignal => {
   const budgetController = new AbortController();
   const reason = new UnavailableError(
@@ -62,7 +62,7 @@ const readEvents = async (query: EventsRequest, caller: Caller, ports: Ports) =>
   return { events, partial };
 };
 
-/** Context of a dashboard query for a caller. */
+/** Returns the context of a dashboard query for a caller. */
 export const createDashboardContext = async (
   document: DashboardFields,
   caller: Caller,

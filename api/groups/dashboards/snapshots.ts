@@ -45,8 +45,8 @@ const purpose = 'dashboard snapshot';
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
- * Only this installation can read the location of the snapshot from a token. Its secret is random, and only its hash is
- * stored.
+ * Creates the token of a snapshot. It contains the organization and id of the snapshot, encrypted, and a random secret.
+ * Only the hash of the token is stored.
  */
 const createToken = ({ secretBox }: Ports, tenantId: string, id: string): string =>
   secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
@@ -106,7 +106,7 @@ const computeExpiry = (days: number | undefined, { settings, clock }: Ports): st
   return toIsoTime(clock.now() + (days ?? Math.min(defaultDays, maxDays)) * dayMs);
 };
 
-/** Its content, compressed. */
+/** Runs the queries of the dashboard and returns the compressed content of a snapshot. */
 const buildContent = async (
   id: string,
   body: z.output<typeof Body>,
@@ -203,7 +203,7 @@ export const revokeDashboardSnapshot = defineOperation({
     if (!isOwn && !satisfiesAccess(caller.role, 'admin')) {
       // Only callers who may see the dashboard learn that the snapshot exists.
       await findDashboard(found.dashboardId, caller, ports).catch(() => Promise.reject(notFound('snapshot')));
-      throw new ApiError('FORBIDDEN', 'the snapshot was made by somebody else: an Admin can revoke it');
+      throw new ApiError('FORBIDDEN', 'the snapshot was created by another user: an Admin can revoke it');
     }
     await change(async ({ forTenant, record }) => {
       await removeSnapshots(forTenant(caller.tenantId), { id: found.id });
@@ -215,8 +215,8 @@ export const revokeDashboardSnapshot = defineOperation({
 });
 
 /**
- * Returns the snapshot of a valid token. Any other text takes the same steps, so that the response time does not reveal
- * the reason.
+ * Returns the snapshot of a valid token. The same steps are taken for any other text, so that the response time does not
+ * reveal why it is invalid.
  */
 const findSnapshotByToken = async (token: string, { secretBox, documents, clock }: Ports) => {
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];

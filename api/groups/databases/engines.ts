@@ -84,7 +84,7 @@ export const getDatabaseEngines = defineOperation({
 });
 
 const unseenError = (engine: string): ApiError =>
-  new ApiError('NOT_FOUND', `the engine ${engine} is unknown, and none of its databases was seen in this range`);
+  new ApiError('NOT_FOUND', `the engine ${engine} is not supported, and it has no database in this range`);
 
 const maxDatabases = 1_000;
 

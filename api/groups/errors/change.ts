@@ -41,9 +41,9 @@ type Change = z.output<typeof Change>;
 const requireMatchingStatus = ({ status, resolvedIn, ignoredUntil }: Change): void => {
   const details: FieldError[] = [];
   if (resolvedIn && status !== 'resolved')
-    details.push({ path: 'resolvedIn', message: 'goes with "status": "resolved"' });
+    details.push({ path: 'resolvedIn', message: 'requires "status": "resolved"' });
   if (ignoredUntil && status !== 'ignored')
-    details.push({ path: 'ignoredUntil', message: 'goes with "status": "ignored"' });
+    details.push({ path: 'ignoredUntil', message: 'requires "status": "ignored"' });
   if (details.length > 0) throw fieldErrors(details);
 };
 
@@ -69,7 +69,7 @@ const applyChange = (
   return { ...nextState, assigneeId, changedAt: isSame ? changedAt : now };
 };
 
-/** Removes fingerprints from a group, and separates them from all that stay. */
+/** Removes fingerprints from a group, and records that they must stay separate from all remaining ones. */
 const unmerge = async (
   { collection }: Pick<TenantDocuments, 'collection'>,
   groupId: string,

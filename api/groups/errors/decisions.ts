@@ -14,7 +14,7 @@ export const ErrorGroupId = z
   .max(64)
   .regex(/^f\d{1,4}-[0-9a-f]{16}$/, 'is not the id of an error group');
 
-/** State of a group without decisions: version 0. */
+/** State of a group about which nobody has decided yet; its version is 0. */
 export const initialState: ErrorGroupState & Pick<StoredMetadata, 'version'> = {
   status: 'unresolved' as const,
   changedAt: '',

@@ -9,7 +9,7 @@ import { createReading } from '../../kernel/reading.ts';
 import { Decision, ErrorGroupId, initialState, toDecisionView } from './decisions.ts';
 import { maxDecisions, readDecisions } from './stored-decisions.ts';
 
-/** Pairs among fingerprints that were separated. */
+/** Returns the pairs of fingerprints that were separated and must not be merged, except those in `rejoin`. */
 const findSeparatedPairs = (
   { merges }: Pick<ErrorDecisions, 'merges'>,
   fingerprints: ReadonlySet<string>,

@@ -5,8 +5,8 @@ import { errorGroupStates, errorMerges } from '../../../schemas/resources/error-
 import type { ErrorDecisions } from '../../../subjects/errors/merges.ts';
 
 /**
- * Maximum number of groups with a decision, and of merged fingerprints, per organization: people create them, and each
- * list reads all of them.
+ * Maximum number of groups with a decision, and of merged fingerprints, per organization: every list of errors reads all
+ * of them.
  */
 export const maxDecisions = 10_000;
 

@@ -8,7 +8,7 @@ import type { AuditedTransaction } from '../../changes.ts';
 import { listFiringPlatformAlerts } from '../alerts/platform-alerts.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 
-/** The read happens in a transaction, which may take 10 seconds. */
+/** Time limit of the read, which is part of a transaction that may take at most 10 seconds. */
 const maxReadMs = 4000;
 
 interface ActiveIncidentAlert {

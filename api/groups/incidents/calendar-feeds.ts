@@ -59,7 +59,7 @@ export const createCalendarFeed = defineOperation({
     const { userId } = requirePerson(caller);
     const { scheduleId } = body;
     const id = randomUUID();
-    // Only this installation can read the location of the feed from it; the rest is random.
+    // The token contains the organization and the id of the feed, which only this installation can decrypt, and a random secret.
     const token = secretBox.seal(purpose, `${tenantId} ${id} ${randomBytes(32).toString('base64url')}`);
     const made = await change(async ({ forTenant, record }) => {
       const tenantDocuments = forTenant(tenantId);
@@ -120,8 +120,8 @@ export const revokeCalendarFeed = defineOperation({
 });
 
 /**
- * Returns the feed of a token. Any other text takes the same steps, so that the response time does not reveal the
- * reason.
+ * Returns the feed of a valid token. The same steps are taken for any other text, so that the response time does not
+ * reveal why it is invalid.
  */
 const findFeedByToken = async (token: string, { secretBox, documents }: Ports) => {
   const [tenantId = platformTenant, id = 'none'] = secretBox.open(purpose, token)?.split(' ') ?? [];
@@ -138,7 +138,7 @@ const findFeedByToken = async (token: string, { secretBox, documents }: Ports) =
   return { tenantId, found: calendarFeed, member };
 };
 
-/** Schedules of the shifts in a feed. */
+/** Returns the schedules whose shifts are in a feed. */
 const readSchedules = async (own: TenantDocuments, { scheduleId, userId }: CalendarFeed) => {
   const stored = own.collection(onCallSchedules);
   if (scheduleId === null)

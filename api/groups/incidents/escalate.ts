@@ -129,7 +129,7 @@ const distinctByChannel = (openings: readonly PageOpening[]): PageOpening[] => [
   ...new Map(openings.map((each) => [each.channelId, each])).values(),
 ];
 
-/** Writes the incident after the evaluation; the audit record reports that its acknowledgement expired. */
+/** Writes the incident after the evaluation; an audit record is written only if its acknowledgement expired. */
 const writeEvaluatedIncident = async (
   scope: AuditedTransaction,
   tenantId: string,
@@ -142,7 +142,7 @@ const writeEvaluatedIncident = async (
     return writeIncident(scope, tenantId, { before, next, actor: systemActor('incidents') });
   }
   scope.unchanged();
-  // Avoid a new version without need: clients may have the present one.
+  // Do not create a new version if nothing changed, so that the ETags of clients stay valid.
   if ((before.escalatesAt ?? null) === escalatesAt) return;
   await scope
     .forTenant(tenantId)
@@ -195,7 +195,8 @@ const escalateOne = async (
 const changedWithinMs = 30 * 60_000;
 
 /**
- * Whether an incident has pending notifications without a due page: it opened or ended, here or in an external service.
+ * Whether an incident has notifications to send although no page is due: mail about its opening or resolution, or the
+ * resolution of incidents that its pages opened in external services.
  */
 const shouldNotify = (incident: StoredIncident, known: EscalationRecord | undefined): boolean => {
   if (pendingNotification(incident, known) !== undefined) return true;

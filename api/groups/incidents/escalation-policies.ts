@@ -15,8 +15,8 @@ import { storedView } from '../../resources/resource-spec.ts';
 const maxPolicies = 500;
 
 /**
- * Rejects unknown people and channels, unless they were already in the policy. Schedules are checked by the table of
- * references.
+ * Throws if a target is an unknown person or channel, unless it was already in the policy. Schedules are checked with
+ * the other references between resources.
  */
 const requireKnownTargets = async (
   tenantDocuments: Pick<TenantDocuments, 'collection'>,

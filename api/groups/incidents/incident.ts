@@ -81,22 +81,22 @@ const requireKnownRoleHolders = async (
       throw fieldError(`roles.${index}.userId`, 'is not a user of this organization');
 };
 
-/** Restarts the escalation of an open incident with another policy. */
+/** Restarts the escalation of an ongoing incident whose policy changed. */
 const restartEscalation = (incident: Incident, at: string): Incident => {
   const goesOn = incident.status === 'open' || incident.status === 'acknowledged';
   return { ...incident, escalatesAt: goesOn && incident.escalationPolicyId !== null ? at : null };
 };
 
-/** The target incident must exist and must be open. */
+/** Throws unless the target of a merge is another incident that exists and is ongoing. */
 const requireTarget = async (own: TenantDocuments, id: string, targetId: string): Promise<void> => {
-  if (targetId === id) throw fieldError('mergedInto', 'is the incident itself: name another one');
+  if (targetId === id) throw fieldError('mergedInto', 'is the incident itself: choose another one');
   const target = await own.collection(incidents).find(targetId);
   if (target === undefined) throw fieldError('mergedInto', 'is not an incident of this organization');
   if (target.status === 'merged' || target.status === 'resolved')
     throw new ApiError('CONFLICT', `the incident ${targetId} is ${target.status}: merge into an ongoing incident`);
 };
 
-/** Side effects of a move: the alerts are acknowledged with the incident, and the timeline is frozen on resolution. */
+/** Applies the side effects of a transition: acknowledges the alerts of an acknowledged incident, and freezes the timeline of a resolved one. */
 const applySideEffects = async (
   after: Incident,
   before: Incident & StoredMetadata,

@@ -14,7 +14,7 @@ import { storedView } from '../../resources/resource-spec.ts';
 /** Maximum number per organization */
 const maxWindows = 500;
 
-/** Fields of a window's views in addition to the written ones. */
+/** Read-only fields in the view of a window. */
 export const statusView = {
   createdBy: z.string().describe('Creator: id of a user or service account'),
   isActive: z.boolean().describe('Whether it is active now'),
@@ -60,7 +60,7 @@ const validateMatchers = ({ matchers, projectIds }: MaintenanceWindow): void => 
     );
 };
 
-/** Returns a valid window; throws if it is invalid. */
+/** Returns the window; throws if it is invalid. */
 export const validateWindow = (after: MaintenanceWindow): MaintenanceWindow => {
   validateRecurrence(after);
   validateMatchers(after);

@@ -21,7 +21,8 @@ const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 const toNanoseconds = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /**
- * Returns suggestions; `missing` if calls are unavailable, so that only incidents of the same service are suggested.
+ * Returns the suggested merges. If the calls between services cannot be read, `missing` says so, and only incidents of
+ * the same service are suggested.
  */
 export const readMergeSuggestions = async (
   incident: Incident & StoredMetadata,

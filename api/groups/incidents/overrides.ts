@@ -12,7 +12,7 @@ import { OverrideView, scheduleResource } from './schedules.ts';
 /** Maximum number per schedule, without past overrides */
 const maxOverrides = 500;
 
-/** Overrides that are not over. Past ones are in earlier versions of the schedule. */
+/** Returns the overrides that have not ended. Past overrides remain in earlier versions of the schedule. */
 const withoutPast = <One extends { readonly to: string }>(overrides: readonly One[], nowMs: number): One[] =>
   overrides.filter(({ to }) => Date.parse(to) > nowMs);
 

@@ -32,7 +32,7 @@ export const pendingNotification = (
     since: escalationStart(incident),
     what: incident.status === 'resolved' ? 'resolved' : 'opened',
   };
-  // An earlier version did not notify: states that it already processed are not notified late.
+  // A state that an earlier version processed has no notification: do not notify about it late.
   const before = escalation !== undefined && escalation.notified === undefined ? current : escalation?.notified;
   return before?.since === current.since && before.what === current.what ? undefined : current;
 };
@@ -71,7 +71,7 @@ const toMailDraft = (
   };
 };
 
-/** Mails about the current state of an incident */
+/** Returns the mails about the current state of an incident. */
 export const toMailDrafts = async (
   incident: StoredIncident,
   tenantId: string,

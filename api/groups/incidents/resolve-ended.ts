@@ -1,4 +1,4 @@
-/** Resolves incidents opened by alerts once all their alerts have ended for a while. */
+/** Resolves incidents that alerts opened, when all their alerts have been inactive for the time in the escalation policy. */
 import { defineJob } from '../../../runtime/jobs.ts';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
@@ -22,7 +22,7 @@ type StoredIncident = Incident & StoredMetadata;
 
 const ongoingFilter = { status: { $in: ['open', 'acknowledged'] }, groupId: { $ne: null } };
 
-/** Resolves the incident as of the end of its alerts: alerts that fire later are new to it. */
+/** Resolves an incident at the time when its alerts ended, so that an alert that fires after this time reopens it. */
 const resolveIncident = (incident: StoredIncident, endedMs: number, context: TimelineContext): Promise<void> => {
   const { tenantId, ports } = context;
   return createSystemTransact(

@@ -61,7 +61,7 @@ const validateSchedule = async (
   return { ...after, userIds: listPeople(after) };
 };
 
-/** Writes its version, and revokes the feeds of a deleted schedule. */
+/** Stores the new version of a schedule, and revokes the calendar feeds of a deleted one. */
 const storeScheduleChange = async (
   own: TenantDocuments,
   change: Parameters<typeof saveOnCallVersion>[1],

@@ -10,7 +10,7 @@ import { readActions, readTelemetryEntries, type TimelineContext } from './timel
 export const computeEvidenceId = (incidentId: string, sha256: string): string =>
   createHash('sha256').update(`${incidentId} ${sha256}`).digest('hex');
 
-/** Returns an incident that is about to be written, with its evidence if the write resolves it. */
+/** Stores the frozen timeline if the write resolves the incident, and returns the incident to write with its hash. */
 export const freezeIfResolved = async (
   after: Incident,
   before: Incident & StoredMetadata,

@@ -30,7 +30,7 @@ import { findNewestRecords } from '../audit/chain/record-search.ts';
 const maxEntries = 1000;
 /** Time limit per source. An incident is resolved in a transaction, which may take 10 seconds. */
 const maxReadMs = 4000;
-/** Events before an incident may have caused it. */
+/** The timeline starts this long before the incident, because earlier events may have caused it. */
 const beforeMs = 3_600_000;
 
 /** Context of a timeline read: a caller, or the platform. */
@@ -62,7 +62,7 @@ const readTransitionEntries = async (incident: StoredIncident, context: Timeline
   return rows.map(transitionEntry);
 };
 
-/** Deployments of its services, or of all if it names none, and configuration changes except those of incidents. */
+/** Returns deployments of the services of the incident, or of all services if it has none, and changes of configuration. */
 const readEventEntries = async (incident: StoredIncident, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { services } = incident;
   const query = { kinds: ['deployment', 'config'], isChosen: true, range: timelineRange(incident, context) };
@@ -85,7 +85,7 @@ const readEscalationActions = (
     .collection(escalationActions)
     .list({ filter: { incidentId: id }, sort: { at: 1 }, limit: maxEntries });
 
-/** Delivery results of its pages, from the ledger. */
+/** Returns the delivery results of the pages of the incident. */
 const readDeliveryEntries = async (incident: StoredIncident, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { items } = await readEscalationActions(incident, context);
   const names = new Map(items.map(({ id, to }) => [id, to === null ? '' : formatRecipient(to)]));

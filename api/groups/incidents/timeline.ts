@@ -51,7 +51,7 @@ export const findIncident = async (
   return incident;
 };
 
-/** Returns the timeline: for a resolved incident the frozen part, and later notes. */
+/** Returns the timeline; for a resolved incident, its frozen timeline and later notes. */
 export const readTimeline = async (
   incident: Incident & StoredMetadata,
   context: TimelineContext,

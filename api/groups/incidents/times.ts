@@ -5,7 +5,7 @@ import { fieldError } from '../../errors.ts';
 /** A parameter with a time */
 export const Time = z.string().max(64).optional().describe('Opening time: ISO 8601, or an expression such as now-30d');
 
-/** Converts the time in a parameter to the stored form. */
+/** Parses the time of a parameter and returns it as ISO 8601, as it is stored. */
 export const parseTimeParameter = (name: string, text: string, now: string): string => {
   const at = parseTime(text, Date.parse(now));
   if (at === undefined) throw fieldError(name, 'must be a time in ISO-8601, or an expression such as now-30d');

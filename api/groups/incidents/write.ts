@@ -4,7 +4,7 @@ import type { Actor } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { storeVersion } from '../../resources/resource-history.ts';
 
-/** Writes an incident outside its own operations: with its new version, and the audit record of the change. */
+/** Writes an incident outside of its resource operations, and stores its new version and the audit record of the change. */
 export const writeIncident = async (
   scope: AuditedTransaction,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** The host in a path */
+/** Finds the host that a request path identifies */
 import { z } from 'zod';
 import type { ProjectScope } from '../../../queries/project-scope.ts';
 import type { Range } from '../../../queries/range.ts';

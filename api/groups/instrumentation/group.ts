@@ -9,7 +9,7 @@ export const instrumentationGroup = defineGroup({
       'viewer',
       'the eBPF agent fleet: host, version, services instrumented, last seen',
     ],
-    ['GET /api/instrumentation/agents/{id}', 'viewer', 'one'],
+    ['GET /api/instrumentation/agents/{id}', 'viewer', 'one agent'],
     ['GET /api/instrumentation/coverage', 'viewer', 'hosts and services with and without an agent'],
     ['GET /api/instrumentation/manifest', 'viewer', 'install manifest for this tenant'],
   ],

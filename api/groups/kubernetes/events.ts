@@ -54,7 +54,7 @@ export const listKubernetesEvents = defineOperation({
   },
 });
 
-/** A cursor contains the range too: `now-1h` must not move between two pages. */
+/** Parses a cursor. It contains the range, so that a relative time such as `now-1h` stays the same for all pages. */
 const parseCursor = (cursor: string) => {
   const [from = '', to = '', time = '', partition = '', offset = '', ordinal = ''] = decodeCursor(cursorKind, cursor, [
     ...[int64Pattern, int64Pattern, int64Pattern],

@@ -5,7 +5,7 @@ import { defineResource } from '../../resources/resource.ts';
 import { equals, type ListFilter } from '../../resources/resource-list.ts';
 import { LicenseKeyView, toViews } from './views.ts';
 
-/** Filter of the list. Revoked keys stay, for the records that reference them. */
+/** Filter of the list. Revoked keys are kept, because telemetry and audit records reference them. */
 const stateFilter: ListFilter = {
   schema: z.enum(['active', 'expired', 'revoked']).optional(),
   where(state, now) {

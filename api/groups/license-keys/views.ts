@@ -30,7 +30,7 @@ export const LicenseKeyView = z.strictObject({
         ...usageFields,
       }),
     )
-    .describe('Rotated keys, the newest first: they show who still uses them'),
+    .describe('Rotated keys, the newest first, each with its last use'),
   ...storedView,
 });
 export type LicenseKeyView = z.output<typeof LicenseKeyView>;

@@ -10,7 +10,7 @@ export const llmGroup = defineGroup({
     ['GET /api/llm/requests/{id}', 'viewer', 'one request, with messages where recorded, tool calls and its trace'],
     ['GET /api/llm/cost', 'viewer', 'cost by model, service, user, over time'],
     ['GET /api/llm/latency', 'viewer', 'latency, time to first token, tokens per second'],
-    ['GET /api/llm/models', 'viewer', 'models seen, with prices'],
+    ['GET /api/llm/models', 'viewer', 'models in use, with prices'],
     ['PUT /api/llm/prices/{model}', 'editor', 'set a price'],
   ],
 });

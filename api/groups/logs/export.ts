@@ -52,7 +52,8 @@ export const exportLogs = defineOperation({
     const reading = { columns: columns.forTenant(caller.tenantId), plan: caller.plan, nowMs };
     const question = { filter: query, range, order, after: pageCursor?.after, limit };
     const lines = linesOf[format](reading, question, parseFieldNames(query.fields));
-    // The first page is read before the answer begins, so that a failure there is an error and not a broken stream.
+    // The first page is read before the response starts, so that a failure there is an error response and not a broken
+    // stream.
     const first = await lines.next();
     const day = new Date(nowMs).toISOString().slice(0, 10);
     request.reply('Content-Disposition', `attachment; filename="logs-${day}.${format}"`);
@@ -98,7 +99,7 @@ async function* writeJsonLines(...[reading, question, names]: Parameters<LineWri
 const toNamedFields = (names: readonly string[], values: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name, index) => [name, values[index]]));
 
-/** Columns of a CSV without a choice of fields. */
+/** Columns of the CSV if no fields are requested. */
 const defaultColumns = [
   ...['timestamp', 'severity', 'service', 'body', 'traceId', 'spanId', 'eventName', 'projectId', 'id'],
   ...['attributes', 'resource'],
@@ -124,7 +125,7 @@ async function* toCellPages(
     yield { ...page, items: items.map((record) => defaultColumns.map((name) => record[name])) };
 }
 
-/** Lists and maps as JSON, and an empty text for missing values. */
+/** Converts a value to the text of a cell: lists and maps as JSON, missing values as an empty text. */
 const toCellText = (value: unknown): string | number => {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'string') return value;

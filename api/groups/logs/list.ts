@@ -29,7 +29,7 @@ export const recordParameters = {
     ),
 };
 
-/** The names in `fields=`. */
+/** Parses the names in the parameter `fields`; undefined if it is missing. */
 export const parseFieldNames = (fields: string | undefined): string[] | undefined => {
   if (fields === undefined) return undefined;
   const names = [...new Set(parseNames('fields', fields))];
@@ -38,7 +38,7 @@ export const parseFieldNames = (fields: string | undefined): string[] | undefine
   return names;
 };
 
-/** The chosen fields of a record. */
+/** A record with the chosen fields only. */
 const ChosenRecord = z.strictObject({
   id: z.string(),
   fields: z.record(z.string(), z.unknown()).describe('null if the record does not have it'),

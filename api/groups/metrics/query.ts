@@ -56,7 +56,7 @@ export const queryMetrics = defineOperation({
 
 type Body = z.output<typeof Body>;
 
-/** Rejects too many queries, and duplicate names. */
+/** Returns the queries and formulas; throws if there are none, too many, or duplicate names. */
 const validateQueries = ({ queries, formulas }: Body): BatchQueries => {
   const count = Object.keys(queries).length + Object.keys(formulas).length;
   if (Object.keys(queries).length === 0) throw fieldError('queries', 'must contain at least one query');

@@ -23,8 +23,8 @@ const rangeFields = { from: z.string(), to: z.string() };
 const formatRange = (range: Range) => ({ from: formatTime(range.from), to: formatTime(range.to) });
 
 /**
- * Flows are derived from metrics and from log records: a plan needs only one of them. The reader of each checks it
- * again.
+ * Checks the range against the retention of metrics, or of logs if the plan does not include metrics: flows are derived
+ * from both, and one of them is sufficient. Each reader checks its own signal again.
  */
 const parseFlowQuery = (
   caller: Caller,

@@ -69,7 +69,10 @@ const ChannelFields = z.strictObject({
     .describe('Maximum number of notifications per minute; further notifications wait'),
 });
 
-/** Fields with the same name in several types are the same secret, which is sent to all targets that they name. */
+/**
+ * Secret settings of all channel types. A secret with the same name in several types is one entry, with the destination
+ * settings of all these types.
+ */
 export const channelSecrets: readonly SecretField[] = [
   ...new Set(channelTypes.flatMap(({ secrets }) => Object.keys(secrets))),
 ].map((name) => ({
@@ -92,7 +95,7 @@ export const channelResource = defineResource<typeof ChannelFields, Notification
   fields: ChannelFields,
   example: {
     name: 'On-call',
-    description: 'The people who are called at night',
+    description: 'People who are paged at night',
     settings: { type: 'webhook', url: 'https://hooks.example.com/alerts' },
   },
   secrets: channelSecrets,

@@ -8,7 +8,7 @@ import { listChannelTypes } from './types.ts';
 
 export const notificationChannelsGroup = defineGroup({
   name: 'notification-channels',
-  summary: 'Channels for notifications, and contacts for pages.',
+  summary: 'Channels for notifications, and contacts for paging people.',
   resources: [channelResource, contactResource],
   operations: [listChannelTypes, deleteChannel, testChannel, testContact, previewTemplates, listChannelDeliveries],
   collections: [pendingDeliveries, channelHealths, pageRates],

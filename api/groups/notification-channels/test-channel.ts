@@ -53,7 +53,7 @@ const createSample = (tenantId: string, channelId: string, atMs: number): Notifi
   };
 };
 
-/** The resolved notification of the sample, for services where the sample opened an incident. */
+/** Returns the resolved notification for a sample that opened an incident in an external service. */
 const toResolvedSample = (sample: Notification): Notification => ({
   ...sample,
   id: `${sample.id}-end`,
@@ -64,7 +64,8 @@ const toResolvedSample = (sample: Notification): Notification => ({
   alerts: sample.alerts.map((alert) => ({ ...alert, status: 'resolved', endsAtMs: sample.atMs })),
 });
 
-const missingUrlNote = 'OIQ_PUBLIC_URL is not set: messages have no links, and webhooks name the host that sent them';
+const missingUrlNote =
+  'OIQ_PUBLIC_URL is not set: messages have no links, and webhooks contain the host name of the sender';
 
 const TestResult = z.strictObject({
   delivered: z.boolean(),

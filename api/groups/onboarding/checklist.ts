@@ -83,8 +83,8 @@ const entitlements: Partial<Record<OnboardingStep, string>> = {
 };
 
 /**
- * The checklist, derived from existing data, without the steps that the plan does not allow. Dashboards count once they
- * are built.
+ * Builds the checklist from existing data, without the steps that the plan does not allow. The step for dashboards is
+ * never done.
  */
 const buildChecklist = async (
   { tenantId, plan }: Pick<Caller, 'tenantId' | 'plan'>,

@@ -1,4 +1,4 @@
-/** Findings from the answer that the sender received. Tables, the most specific first. */
+/** Findings from the response that the sender received, by HTTP status, gRPC code and error message */
 import type { Attempt } from './doctor-attempt.ts';
 import { createProblem, type Finding, type FindingCode } from './finding.ts';
 
@@ -16,12 +16,12 @@ const rateLimitText: FindingText = [
 ];
 const notFoundText: FindingText = [
   'wrong-endpoint',
-  'no receiver serves the URL that the sender used',
+  'the URL that the sender used does not exist here',
   'compare the endpoint with GET /api/onboarding/snippets',
 ];
 const refusedText: FindingText = [
   'refused-payload',
-  'the body was refused as malformed; it is stored as a dead letter, with the reason',
+  'the body was rejected as malformed; it is stored as a dead letter, with the reason',
   'read the reason below, or under GET /api/dead-letter',
 ];
 const unavailableText: FindingText = [

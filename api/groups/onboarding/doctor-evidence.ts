@@ -71,7 +71,7 @@ const rejections: Readonly<Record<string, readonly [FindingCode, string]>> = {
   unavailable: ['unavailable', 'let the sender retry; if it persists, check /readyz'],
 };
 
-/** Findings from the requests that the ledger counts as rejected. */
+/** Findings from the rejected requests, which are counted by reason. */
 const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
   rejected.flatMap(({ reason, requests }) => {
     const [code, action] = rejections[reason] ?? [];
@@ -101,7 +101,7 @@ const actions: Readonly<Record<string, string>> = {
   'too-large': 'send smaller batches',
   'record-too-large': 'one record is larger than the maximum message size: shorten its body or attributes',
   'too-deep': 'reduce the nesting of attribute values',
-  'bad-encoding': 'Content-Encoding must name the compression of the body, and the whole body must use it',
+  'bad-encoding': 'Content-Encoding must be the compression of the body, and the whole body must be compressed',
   'bad-id': 'trace ids must have 16 bytes and span ids 8',
   'bad-labels': 'label names must be valid, sorted and unique',
 };
@@ -155,10 +155,10 @@ const arrivalFinding = (
     );
   return createProblem(
     'not-indexed-yet',
-    `${dataText} arrived with this key at ${lastReceivedAt} and is not stored in ClickHouse yet`,
+    `${dataText} arrived with this key at ${lastReceivedAt} and is not yet stored in ClickHouse`,
     'it is safe on the bus: check oiq_consumer_lag_messages of the sinks under /metrics, and their logs',
   );
 };
 
-/** How far back stored records are searched */
+/** Data that arrived longer ago than this is not searched */
 const dayMs = 86_400_000;

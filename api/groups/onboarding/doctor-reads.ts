@@ -21,7 +21,7 @@ export interface FoundKey {
   readonly hash: string;
 }
 
-/** A key of another organization is not found, exactly like an unknown key. */
+/** Finds a key by its secret. A key of another organization is not found, like an unknown key. */
 export const findKey = async (
   documents: Documents,
   tenantId: string,
@@ -33,7 +33,7 @@ export const findKey = async (
   return items[0] && { key: items[0], hash };
 };
 
-/** Facts about the requests of a key. */
+/** Recent use, dead letters, rejections and quotas of a key, and the last stored records of its project. */
 export interface Evidence {
   readonly use: LicenseKeyUse | undefined;
   /** Of the key's project, within the last day */

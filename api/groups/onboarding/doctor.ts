@@ -16,7 +16,7 @@ export const runDoctor = defineOperation({
   method: 'POST',
   path: '/api/onboarding/doctor',
   operationId: 'askOnboardingDoctor',
-  summary: 'Diagnose why no data arrives: the fate of the data sent with a license key, and the next steps',
+  summary: 'Diagnose why no data arrives: what happened to the data sent with a license key, and what to do next',
   role: 'admin',
   unaudited: 'it changes nothing, and the pasted key must not be stored',
   maxBodyBytes: 16 * 1024,
@@ -84,7 +84,7 @@ export const runDoctor = defineOperation({
     const context = { signal: body.signal, source: body.source, nowMs: clock.now() };
     const evidence = await readEvidence(foundKey, body.signal, caller, ports);
     const validityFindings = keyFindings(foundKey, caller.plan, context);
-    // A key that is no longer valid explains “unauthenticated”.
+    // A problem of the key itself already explains the status “unauthenticated”.
     const hasKeyProblem = validityFindings.some(({ level }) => level === 'problem');
     const findings = sortFindings([
       ...validityFindings,

@@ -4,7 +4,7 @@ import type { Endpoints } from './endpoints.ts';
 /** Placeholder for the license key: a key is shown only once, when it is created. */
 export const keyPlaceholder = 'YOUR_LICENSE_KEY';
 
-/** One piece to paste: a file, or lines for a shell. */
+/** One text of a snippet to paste: a file, or commands for a shell. */
 export interface SnippetFile {
   readonly name: string;
   readonly language: 'shell' | 'yaml' | 'javascript' | 'python' | 'go' | 'csharp' | 'ruby' | 'php' | 'alloy';
@@ -20,7 +20,7 @@ export interface Snippet {
   pieces(endpoints: Endpoints): readonly SnippetFile[];
 }
 
-/** Lines of a template without its common indentation. */
+/** Removes the common indentation of a template literal. */
 export const dedent = (text: string): string => {
   const allLines = text.replace(/^\n/, '').trimEnd().split('\n');
   const indent = Math.min(...allLines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));

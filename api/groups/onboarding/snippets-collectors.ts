@@ -2,7 +2,7 @@ import { dedent, keyPlaceholder, type Snippet, shellFile, yamlFile } from './sni
 
 const allSignals = ['logs', 'metrics', 'traces'] as const;
 
-/** Collectors, agents and a plain shell. */
+/** Snippets for collectors, agents and a plain shell. */
 export const collectorSnippets: readonly Snippet[] = [
   {
     id: 'collector',

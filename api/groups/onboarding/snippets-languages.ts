@@ -2,7 +2,7 @@ import { dedent, type Snippet, sdkEnvironment, shellFile } from './snippet.ts';
 
 const allSignals = ['logs', 'metrics', 'traces'] as const;
 
-/** Languages, by their OpenTelemetry SDK; with auto-instrumentation where there is one. */
+/** Snippets for languages with their OpenTelemetry SDK, with auto-instrumentation where it is available. */
 export const languageSnippets: readonly Snippet[] = [
   {
     id: 'node',

@@ -21,7 +21,7 @@ import { readDecisions } from '../errors/stored-decisions.ts';
 
 const rangeFields = { from: rangeParameters.from, to: rangeParameters.to };
 
-/** Maximum number of incidents that are read, the newest; unacknowledged ones first. */
+/** Maximum number of open and of acknowledged incidents that are read, the newest ones. */
 const maxIncidents = 500;
 
 const readOngoingIncidents = async (documents: Pick<Documents, 'forTenant'>, tenantId: string) => {

@@ -44,7 +44,7 @@ const readActiveAlerts = (caller: Caller, ports: Ports) =>
 
 type Group = ReturnType<typeof prometheusRules>[number];
 
-/** Queries in texts that are not displayed. */
+/** Returns no samples for the queries in annotations, because the annotations are not in the response. */
 const skipTextQueries: QueryResultLookup = () => ({ samples: [] });
 
 const withoutAlerts = (group: Group): Group => ({

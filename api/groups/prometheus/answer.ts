@@ -1,4 +1,4 @@
-/** Answers and errors in the format of Prometheus' API */
+/** Responses and errors in the format of Prometheus' API */
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { PromqlError, type PromqlErrorType } from '../../../queries/promql/errors.ts';
@@ -52,7 +52,7 @@ export interface PrometheusResult {
   readonly infos?: readonly string[];
 }
 
-/** An answer without empty lists of warnings and infos. */
+/** Builds the body of a successful response, without empty lists of warnings and infos. */
 export const toSuccessBody = ({ data, warnings = [], infos = [] }: PrometheusResult): z.input<typeof Answer> => ({
   status: 'success',
   data,
@@ -60,7 +60,7 @@ export const toSuccessBody = ({ data, warnings = [], infos = [] }: PrometheusRes
   ...(infos.length > 0 && { infos: [...infos] }),
 });
 
-/** The first `limit` items, with Prometheus' warning if there are more. */
+/** Returns the first `limit` items, with Prometheus' warning if there are more. */
 export const limitItems = <Item>(items: readonly Item[], limit: number): PrometheusResult =>
   items.length > limit
     ? { data: items.slice(0, limit), warnings: ['results truncated due to limit'] }
@@ -110,9 +110,9 @@ const definePrometheusOperation = (
     },
   });
 
-/** An operation of Prometheus' API by GET */
+/** Defines an operation of Prometheus' API with the method GET. */
 export const defineGetOperation = (declared: PrometheusOperation) => definePrometheusOperation('GET', declared);
-/** An operation that also accepts its parameters as a form by POST */
+/** Defines an operation of Prometheus' API that also accepts POST with its parameters as a form. */
 export const defineGetAndPostOperations = (declared: PrometheusOperation) => [
   definePrometheusOperation('GET', declared),
   definePrometheusOperation('POST', declared),

@@ -20,8 +20,8 @@ const supportedSyntax = [
 ];
 
 /**
- * Categories and names are those of Prometheus. Its storage, scraping and pages are omitted, since they do not apply to
- * another program.
+ * Returns the features by category, with the names that Prometheus uses. Features of its storage, scraping and web pages
+ * are omitted, because they do not apply here.
  */
 const listFeatures = (settings: Settings): Readonly<Record<string, Category>> => {
   const { syntax, engine } = readFeatures(settings);

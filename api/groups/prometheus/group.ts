@@ -23,7 +23,7 @@ export const prometheusGroup = defineGroup({
   name: 'prometheus',
   summary: 'The Prometheus HTTP API for PromQL.',
   entitlement: 'metrics',
-  // Clients use this answer to detect missing features of a server.
+  // Clients use this response to detect features that a server does not have.
   elsewhere: { under: '/api/prom/', failure: { status: 404, body: '404 page not found\n' } },
   operations: [
     ...queryInstant,

@@ -40,7 +40,8 @@ export const showLabels = defineGetAndPostOperations({
 });
 
 /**
- * A name in a path, in which characters other than letters, digits and underscores are escaped: `U__http_2e_method`.
+ * Decodes a name in a path, in which characters other than letters, digits and underscores are escaped, such as
+ * `U__http_2e_method`.
  */
 const unescapeName = (name: string): string => {
   if (!name.startsWith('U__')) return name;

@@ -36,7 +36,7 @@ export const showMetadata = defineGetOperation({
   },
 });
 
-/** Matchers of all selectors of an expression */
+/** Returns the matchers of each selector in an expression. */
 const collectMatcherSets = (text: string): (readonly Matcher[])[] => {
   const sets: (readonly Matcher[])[] = [];
   visitExpressions(parseExpression(text), (node) => {

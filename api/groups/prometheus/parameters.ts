@@ -1,4 +1,4 @@
-/** Parameters in the form of Prometheus' API: of repeated parameters the first counts, unknown ones are ignored. */
+/** Parameters of Prometheus' API: if a parameter is repeated, the first value is used; unknown parameters are ignored. */
 import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { Matcher } from '../../../queries/promql/series.ts';
@@ -9,7 +9,7 @@ import { parseSelector } from '../../../queries/promql/syntax/parse.ts';
 
 const texts = z.union([z.string(), z.array(z.string())]).optional();
 
-/** A parameter for the schema of an operation */
+/** Returns the schema of a parameter. */
 export const parameter = (description: string) => texts.describe(description);
 
 /** Parameters that every read of series accepts. */
@@ -64,7 +64,7 @@ const parseTimeMs = (text: string): number | undefined => {
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
 };
 
-/** The time in a parameter; defaults to `fallback`, which is required where Prometheus has a default. */
+/** Returns the time in a parameter. `fallback` is given for parameters that have a default in Prometheus. */
 export const getTimeMs = (given: PrometheusParameters, name: string, fallback?: number): number => {
   const text = getText(given, name);
   if (text === '' && fallback !== undefined) return fallback;
@@ -76,7 +76,7 @@ export const getTimeMs = (given: PrometheusParameters, name: string, fallback?: 
   throw invalid(name, `${prefix}cannot parse "${text}" to a valid timestamp`);
 };
 
-/** Prometheus stores durations as 64-bit nanoseconds. */
+/** Longest duration: Prometheus stores durations as 64-bit nanoseconds. */
 const maxSeconds = 2 ** 63 / 1e9;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
@@ -130,8 +130,8 @@ export const getInteger = (given: PrometheusParameters, name: string, mustBe = '
 const maxSelectors = 100;
 
 /**
- * The matcher sets of `match[]`, each of which must exclude something. With `namesParameter`, errors name the
- * parameter.
+ * Returns the matchers of each selector in `match[]`. A selector that matches every series is rejected. With
+ * `namesParameter`, errors contain the name of the parameter.
  */
 export const setsOf = (given: PrometheusParameters, namesParameter = false): (readonly Matcher[])[] => {
   const refused = (problem: string): PromqlError =>

@@ -105,7 +105,7 @@ const toQueryStats = (
   },
 });
 
-/** Prometheus' own wording */
+/** Warns about a deprecated value of `stats`, in the wording of Prometheus. */
 const deprecatedStatsWarnings = (kind: string): string[] =>
   ['', 'all', 'true'].includes(kind)
     ? []
@@ -178,7 +178,7 @@ export const queryRange = defineGetAndPostOperations({
   },
 });
 
-/** Rejects expressions that have no value at each step. */
+/** Throws unless the expression is a scalar or an instant vector, which have a value at each step. */
 const requireRange = (text: string): void => {
   const type = getValueType(parseExpression(text));
   if (type !== 'vector' && type !== 'scalar')

@@ -9,7 +9,7 @@ import { createScope } from './scope.ts';
 
 /** The Prometheus version of this API; clients adapt their requests to it. */
 const prometheusVersion = '3.15.0';
-/** Series that had samples in the last hour count as present. */
+/** Series with samples in the last hour are counted. */
 const activeSeriesWindowMs = 3_600_000;
 const maxRows = 10_000;
 const defaultRows = 10;
@@ -70,7 +70,7 @@ export const showFlags = defineGetOperation({
   }),
 });
 
-/** There is no configuration file. */
+/** Always empty: there is no configuration file of Prometheus. */
 export const showConfiguration = defineGetOperation({
   path: 'status/config',
   operationId: 'showPrometheusConfiguration',
@@ -79,7 +79,7 @@ export const showConfiguration = defineGetOperation({
   answer: () => ({ data: { yaml: '' } }),
 });
 
-/** Acknowledged data is readable once it is stored: there is no log to replay at a start. */
+/** Always complete: there is no write-ahead log that is replayed at startup. */
 export const showReplay = defineGetOperation({
   path: 'status/walreplay',
   operationId: 'showPrometheusReplay',
@@ -88,7 +88,7 @@ export const showReplay = defineGetOperation({
   answer: () => ({ data: { min: 0, max: 0, current: 0, state: 'done' } }),
 });
 
-/** Nothing is scraped: there are no targets. */
+/** Always empty: nothing is scraped, so there are no targets. */
 export const listTargets = defineGetOperation({
   path: 'targets',
   operationId: 'listPrometheusTargets',
@@ -105,7 +105,7 @@ export const listTargetMetadata = defineGetOperation({
   answer: () => ({ data: [] }),
 });
 
-/** Alerts are routed by this platform. */
+/** Always empty: this platform routes alerts itself. */
 export const listAlertmanagers = defineGetOperation({
   path: 'alertmanagers',
   operationId: 'listPrometheusAlertmanagers',

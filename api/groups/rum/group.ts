@@ -5,7 +5,7 @@ export const rumGroup = defineGroup({
   summary: 'Sessions, pages, web vitals and errors of browsers.',
   entitlement: 'rum',
   planned: [
-    ['GET /api/rum/applications', 'viewer', 'applications seen'],
+    ['GET /api/rum/applications', 'viewer', 'applications that sent data'],
     ['GET /api/rum/sessions', 'viewer', 'sessions'],
     ['GET /api/rum/sessions/{id}', 'viewer', 'one session: views, actions, errors, resources, its traces'],
     ['GET /api/rum/sessions/{id}/replay', 'viewer', 'replay events, in order, in chunks'],

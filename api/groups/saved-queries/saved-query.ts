@@ -59,7 +59,7 @@ const unsupportedVersion = (version: number): Validity => ({
   reason: null,
 });
 
-/** Validity is read for all of them in one read, and is unknown if the rows are currently unavailable. */
+/** Reads the validity of all queries at once. It is unknown if the telemetry cannot be read now. */
 const checkValidities = async (
   documents: readonly SavedQueryDocument[],
   { caller, ports }: ResourceContext,
@@ -119,8 +119,8 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, SavedQ
   live: true,
   visible: sharedOrOwn,
   initial: ({ caller }) => ({ queryVersion, ownerId: caller.actor.id }),
-  // Written documents always have the current form. The query stays with its owner, so that nobody takes over another
-  // person's private query.
+  // Documents are always written in the current form. Only the owner can change the visibility, so that nobody can make
+  // another person's query private.
   prepare: (after, { before, caller }) => ({
     ...after,
     queryVersion,

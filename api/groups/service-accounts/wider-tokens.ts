@@ -15,8 +15,8 @@ export const requireOwnScopes = ({ scopes }: Caller, requestedScopes: readonly s
 };
 
 /**
- * Throws 403 for an API token that would grant more permissions to an account whose tokens have scopes that the caller
- * does not have.
+ * Throws 403 if the caller is an API token, and the account has tokens with scopes that the caller does not have: a
+ * change of the account could give these tokens more permissions.
  */
 export const requireOwnTokenScopes = async (
   documents: TenantDocuments,

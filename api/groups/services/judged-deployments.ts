@@ -59,7 +59,7 @@ export const listServiceDeployments = defineOperation({
       { limit: query.limit, after: page?.after },
     );
     const items: JudgedDeployment[] = [];
-    // Sequentially: a page with many deployments must not occupy all connections of the engine.
+    // One after another, so that a page with many deployments does not occupy all connections to ClickHouse.
     for (const deployment of pageItems)
       items.push(
         await toJudgedDeployment(reading, serviceQuery, deployment, { all: allDeployments, apdexThresholdMs }),

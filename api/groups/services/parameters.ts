@@ -15,7 +15,7 @@ interface MinutesQuery extends ProjectScope {
   readonly cursor?: string | undefined;
 }
 
-/** The requested whole minutes, and the start of the page: a cursor of the list `kind` contains the minutes too. */
+/** Returns the requested range in whole minutes, and the position after which the page starts; both are in the cursor, if any. */
 export const parseMinutes = (
   kind: string,
   query: MinutesQuery,
@@ -32,7 +32,7 @@ export const parseMinutes = (
   return { minutes: range, after };
 };
 
-/** The range and the position in a cursor */
+/** Parses the range and the position in a cursor. Throws if the range exceeds the retention. */
 export const parseServiceCursor = (kind: string, cursor: string, reading: Reading): ServiceCursor => {
   const [from = '', to = '', part = ''] = decodeCursor(kind, cursor, [int64Pattern, int64Pattern, nonEmptyTextPattern]);
   const range = { from: BigInt(from), to: BigInt(to) };

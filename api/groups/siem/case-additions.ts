@@ -33,7 +33,7 @@ export const commentOnCase = defineOperation({
     }),
 });
 
-/** Its base64 form fits into a document. */
+/** Maximum size of evidence, so that its base64 form fits into a document */
 const maxEvidenceBytes = 2_000_000;
 
 export const attachCaseEvidence = defineOperation({
@@ -67,7 +67,7 @@ export const attachCaseEvidence = defineOperation({
           `evidence may have at most ${maxEvidenceBytes} bytes, this piece has ${hashedContent.bytes}`,
         );
       if ((await stored.count({ caseId: securityCase.id })) >= maxEvidence)
-        throw new ApiError('CONFLICT', `a case holds at most ${maxEvidence} pieces of evidence: open another case`);
+        throw new ApiError('CONFLICT', `a case can have at most ${maxEvidence} items of evidence: open another case`);
       const { name, description, mediaType } = body;
       const after = await stored.insert({
         caseId: securityCase.id,

@@ -12,10 +12,10 @@ export const evidenceBreakKinds = ['evidence-edited', 'evidence-removed'] as con
 /** SHA-256, hexadecimal. */
 export const hashEvidence = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** An evidence id begins with its hash, so the chain contains the hash even after a record's details are erased. */
+/** Returns the hash in an evidence id. It is part of the id, so that the audit chain contains it even after the details of a record were erased. */
 export const extractHash = (id: string): string => id.slice(0, 64);
 
-/** Returns the first piece of evidence, in chain order, that is missing or differs from the attached one. */
+/** Returns the break of the first evidence, in the order of the audit chain, that is missing or was changed. */
 export const findBrokenEvidence = async (
   documents: Documents,
   tenantId: string,

@@ -75,17 +75,17 @@ const CaseView = z.strictObject({
   ...storedView,
 });
 
-/** Maximum pieces of evidence per case */
+/** Maximum number of evidence items per case */
 export const maxEvidence = 100;
 
-/** A piece of evidence in its stored form, with its hash. */
+/** Returns the stored fields of evidence: its id, content, size and hash. */
 export const hashContent = (content: string): { id: string; content: string; bytes: number; sha256: string } => {
   const bytes = Buffer.from(content, 'base64');
   const sha256 = hashEvidence(bytes);
   return { id: `${sha256}-${randomUUID()}`, content, bytes: bytes.length, sha256 };
 };
 
-/** Evidence in API answers, verified against its hash. */
+/** Converts evidence to its API view, which reports whether the content matches the hash. */
 export const toEvidenceView = ({
   caseId: _caseId,
   content,
@@ -129,11 +129,11 @@ const readCommentsAndEvidence = async (own: TenantDocuments, caseId: string) => 
   };
 };
 
-/** Fields of a case that the server writes: each time is that of the first relevant change. */
+/** Sets the times of response, containment and closing, each at the first change with this meaning. */
 const withTimes = (after: Document, before: Document | undefined, now: string): Document => {
   const hasResponse = after.state !== 'open' || after.assigneeId !== null;
   const isClosed = after.state === 'closed';
-  // Closing does not imply a containment time, so none is set.
+  // A case that is closed without having been contained gets no containment time.
   const contained = after.state === 'contained' ? now : null;
   return {
     ...after,
@@ -158,7 +158,7 @@ export const caseResource = defineResource<typeof CaseFields, Document, typeof C
   initial: ({ caller }) => ({ openedBy: caller.actor.id, respondedAt: null, containedAt: null, closedAt: null }),
   async prepare(after, { before, caller, forTenant, ports }) {
     if (after.resolution !== null && after.state !== 'closed')
-      throw fieldError('resolution', 'goes with "state": "closed"');
+      throw fieldError('resolution', 'requires "state": "closed"');
     const { assigneeId } = after;
     if (assigneeId !== before?.assigneeId) await requireMember(forTenant(caller.tenantId), assigneeId);
     return withTimes(after, before, new Date(ports.clock.now()).toISOString());

@@ -115,7 +115,7 @@ const Layer = z
   })
   .describe('A layer of ATT&CK Navigator');
 
-/** Format 4.5; the score is the number of enabled rules. */
+/** Converts coverage to a layer of ATT&CK Navigator, format 4.5. The score is the number of enabled rules. */
 const toNavigatorLayer = ({ tactics }: Coverage, days: number): z.input<typeof Layer> => {
   const all = new Map(
     tactics.flatMap(({ techniques }) =>

@@ -3,10 +3,10 @@ import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.t
 import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { ApiError } from '../../errors.ts';
 
-/** Maximum number of decided signals that one answer can distinguish. */
+/** Maximum number of decided signals that one request can filter by */
 const maxDecidedSignals = 10_000;
 
-/** Ids of signals with a decision. */
+/** Returns the ids of the signals whose triage decision matches a filter. Throws if there are too many. */
 export const readDecidedSignalIds = async (own: TenantDocuments, filter: Filter): Promise<string[]> => {
   const ids: string[] = [];
   for await (const { id } of iterateDocuments(own.collection(signalTriages), { filter })) {

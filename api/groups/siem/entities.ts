@@ -78,7 +78,7 @@ const toEntityView = ({ entity, score, signals, lastMs, shares }: EntityRisk): z
   })),
 });
 
-/** Parameters of both operations: signals that people closed as false positives do not count. */
+/** Returns the risk query of both operations. Signals that were closed as false positives are excluded. */
 const createRiskQuery = async (
   query: { readonly days: number; readonly halfLifeHours: number },
   atMs: number,

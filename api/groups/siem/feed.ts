@@ -142,8 +142,8 @@ const maxFeeds = 200;
 const FeedView = z.strictObject({ ...FeedFields.shape, status: Status, ...storedView });
 
 /**
- * Threat feeds. Indicators of a feed stay after its change or deletion, until they expire. A changed feed is soon
- * polled from its beginning.
+ * Threat feeds. Existing indicators remain after their feed is changed or deleted, until they expire. A changed feed is
+ * soon polled again from its beginning.
  */
 export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof FeedView>({
   noun: 'threat feed',
@@ -155,7 +155,7 @@ export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof
   example: {
     name: 'Partner sharing',
     location: { type: 'taxii', apiRoot: 'https://taxii.example.com/api1/', collection: 'indicators' },
-    authentication: { type: 'basic', username: 'oiq', password: 'a secret of theirs' },
+    authentication: { type: 'basic', username: 'oiq', password: 'the password of the partner' },
   },
   secrets: feedSecrets,
   list: { searched: ['name', 'description'], filters: { type: equals('location.type') } },

@@ -1,10 +1,10 @@
 import { DetectionFields, detectionFields } from '../../../schemas/resources/detection-rule.ts';
 import { defineResource } from '../../resources/resource.ts';
 
-/** Every event is compared with all of them. */
+/** Maximum number per organization: every event is compared with all tables. */
 const maxTables = 50;
 
-/** Custom field names of an organization, by which rules find their fields in events. */
+/** Tables that map the field names in rules to the names of fields in an organization's events. */
 export const fieldTableResource = defineResource({
   noun: 'detection field table',
   path: '/api/siem/field-tables',

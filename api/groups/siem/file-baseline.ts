@@ -69,7 +69,7 @@ const hasNewCoverage = (after: Document, before: Document | undefined): boolean 
   before !== undefined &&
   (['hosts', 'paths'] as const).some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 
-/** Approver and time of approval. A new proposal, or a change of the covered files, removes the approval. */
+/** Updates the approval fields after a change of state. A change of the hosts or paths of an approved baseline resets it to proposed. */
 const updateApproval = (after: Document, before: Document | undefined, caller: Caller, now: string): Document => {
   const isSameState = after.state === before?.state;
   if (isSameState && hasNewCoverage(after, before) && after.state === 'approved')
@@ -144,7 +144,7 @@ const readObservedFiles = async (
   const range = eventsRange({ from: from ?? `now-${longestRetentionDays(reading)}d`, to }, reading);
   const files = await readFiles(reading, { hosts, paths }, range);
   if (files === undefined || files.length > maxFiles)
-    throw new ApiError('CONFLICT', `a baseline holds at most ${maxFiles} files: name fewer paths or hosts`);
+    throw new ApiError('CONFLICT', `a baseline can have at most ${maxFiles} files: specify fewer paths or hosts`);
   return { files, ...range };
 };
 

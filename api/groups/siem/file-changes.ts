@@ -92,7 +92,7 @@ const listOfNames = (names: readonly string[]) =>
 const maxScannedChanges = 5_000;
 const maxSummarizedChanges = 2_000;
 
-/** A page of changes with certain verdicts. It may be short and have a successor if matches are rare. */
+/** Reads a page of changes with the requested verdicts. If few changes match, the page may be shorter than its limit although there are more. */
 const readPage = async (
   judgingContext: JudgingContext,
   filter: ChangeFilter,

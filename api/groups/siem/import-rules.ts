@@ -49,10 +49,10 @@ interface ImportedDocument {
 
 const disabledMessage = 'it is not enabled';
 
-/** Written in one transaction, which has to end within seconds. */
+/** Maximum number of documents that one transaction writes, because it must end within seconds */
 const documentsPerBatch = 50;
 
-/** Id of a document without one: identical at each import. */
+/** Returns the id of a document. A document without an id gets the same derived id at every import. */
 const documentId = (document: SigmaDocument): string => {
   if (document.id !== '') return document.id;
   const source = document.kind === 'correlation' ? [] : document.logsource;
@@ -140,7 +140,7 @@ const isEnabled = ({ status, level }: SigmaDocument, { enabled, status: statuses
   (statuses === undefined || (status !== undefined && statuses.split(',').includes(status))) &&
   (minLevel === undefined || sigmaLevels.indexOf(level ?? 'medium') >= sigmaLevels.indexOf(minLevel));
 
-/** Plans the import of a document: its next stored form, and the reported result. Settings by the team stay. */
+/** Plans the import of a document: the result to report, and the rule to store. Settings made by the team are kept. */
 const planImport = async (
   { document, id }: ImportedDocument,
   before: (RuleDocument & StoredMetadata) | undefined,
@@ -190,7 +190,7 @@ const pruneScope = async (
   if (hasRefused)
     return items.map((item) => ({
       ...item,
-      message: `${item.message}; nothing is deleted while documents are refused`,
+      message: `${item.message}; nothing is deleted while documents are rejected`,
     }));
   if (query.dryRun !== 'true')
     for (let from = 0; from < items.length; from += documentsPerBatch)

@@ -64,13 +64,16 @@ const readRequestedIndicators = async (
   if (indicators !== undefined) {
     const normalizedIndicators = indicators.map((indicator, index) => {
       const value = normalizeValue(indicator.type, indicator.value);
-      if (value === undefined) throw fieldError(`indicators.${index}.value`, `is no ${indicator.type}`);
+      if (value === undefined) throw fieldError(`indicators.${index}.value`, `is not a valid ${indicator.type}`);
       return { ...indicator, value, givenId: '' };
     });
     return { indicators: normalizedIndicators, refused: [] };
   }
   if (format === undefined || content === undefined)
-    throw fieldError(format === undefined ? 'indicators' : 'content', 'give indicators, or a format with its content');
+    throw fieldError(
+      format === undefined ? 'indicators' : 'content',
+      'specify indicators, or a format with its content',
+    );
   return readContent(reader, format, content);
 };
 

@@ -11,7 +11,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
 const previewExceptionId = 'previewed';
-/** Time limit of the rule evaluation; reading takes additional time. */
+/** Time limit of the rule evaluation, not including the time to read the records */
 const budgetMs = 30_000;
 
 export const previewRuleException = defineOperation({

@@ -73,7 +73,7 @@ export type RuleFields = z.output<typeof RuleFields>;
 export type RuleDocument = DetectionRule & RuleFields;
 type Document = RuleDocument;
 
-/** The written fields of a rule, with defaults for all except its source. */
+/** Returns the fields that callers can write, with defaults for all except the source. */
 export const parseRuleFields = (given: z.input<typeof RuleFields>): RuleFields => RuleFields.parse(given);
 
 export const RuleView = z.strictObject({
@@ -103,7 +103,7 @@ export const RuleView = z.strictObject({
     ),
 });
 
-/** Parses the only document in a text; an error names line and field. */
+/** Parses a text with exactly one document; errors contain the line and the field. */
 const parseSingleDocument = async (tenantId: string, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
     throw fieldError('source', 'contains several documents: import them with POST /api/siem/rules/import');
@@ -124,7 +124,7 @@ export const deriveFields = (document: SigmaDocument, risk: number | null) => {
   return { kind: document.kind, title: document.title, severity, riskScore: risk ?? defaultRiskScores[severity] };
 };
 
-/** Rejects exceptions that could never cover anything. */
+/** Throws if an exception is invalid, or cannot apply to this kind of document. */
 const requireValidExceptions = ({ kind }: SigmaDocument, { exceptions }: RuleFields): void => {
   if (exceptions.length > 0 && kind !== 'rule')
     throw fieldError('exceptions', `apply to rules only, and this is a ${kind}: add them to the rules that it names`);
@@ -158,7 +158,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   entitlement: 'siem',
   fields: RuleFields,
   example: {
-    note: 'From the public rules, as they are',
+    note: 'Unchanged from the public rules',
     source: [
       'title: Discovery of who is signed in',
       'status: test',

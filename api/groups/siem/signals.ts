@@ -202,7 +202,7 @@ const pickTriageFields = ({ state, assigneeId, verdict, reason, changedAt }: Sig
   changedAt,
 });
 
-/** A reopened signal has no verdict any more. */
+/** Applies a change to a triage. A signal that is reopened or acknowledged loses its verdict. */
 const applyTriage = (
   { state, assigneeId, verdict, reason }: z.output<typeof Triage>,
   currentTriage: Omit<SignalTriage, 'changedAt'>,
@@ -249,7 +249,7 @@ export const triageSignal = defineOperation({
       const before = await triages.find(signal.id);
       const { changedAt: _, ...currentTriage } = before === undefined ? initialTriage : pickTriageFields(before);
       const next = applyTriage(body, currentTriage, now);
-      if (next.verdict !== null && next.state !== 'closed') throw fieldError('verdict', 'goes with "state": "closed"');
+      if (next.verdict !== null && next.state !== 'closed') throw fieldError('verdict', 'requires "state": "closed"');
       await requireMember(own, next.assigneeId);
       if (before === undefined) await triages.insert({ id: signal.id, ...next });
       else await triages.replace(signal.id, next, before.version);

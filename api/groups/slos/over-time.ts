@@ -44,7 +44,7 @@ export const getSloBurnRate = defineOperation({
     if (stepMs === undefined)
       throw fieldError(
         'from',
-        `gives more than ${maxPoints} points of ${query.window}: use a later start, or a longer window`,
+        `results in more than ${maxPoints} points of ${query.window}: use a later start, or a longer window`,
       );
     const alignToStep = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
     const range = { fromMs: alignToStep(requestedRange.fromMs), toMs: alignToStep(requestedRange.toMs) };

@@ -5,7 +5,7 @@ import type { Window } from '../../../subjects/slos/slices/windows.ts';
 
 const dayMs = 86_400_000;
 
-/** The part of the range with slices: within the retention, and not in the future. */
+/** Parses a range and limits it to times that can have slices: within the retention, and not in the future. */
 export const parseSliceRange = (query: Parameters<typeof parseRange>[0], nowMs: number): Window => {
   const { from, to } = parseRange(query, nowMs);
   return {

@@ -43,7 +43,7 @@ const Period = z.strictObject({
 });
 type Period = z.input<typeof Period>;
 
-/** Versions of an SLO are stored; before the oldest version, its target applies. */
+/** Returns the target at a time, from the stored versions of the SLO. Before the oldest version, the target of that version applies. */
 const readTargets = async (own: TenantDocuments, { id, slo }: KnownSlo): Promise<(ms: number) => number> => {
   const versions = (await readVersions(own, 'service-level-objective', id)).map(({ at, fields }) => ({
     atMs: Date.parse(at),
@@ -183,7 +183,7 @@ export const getSloReport = defineOperation({
     const range = parseSliceRange(query, nowMs);
     const periods = findPeriods({ period, timeZone }, range, maxPeriods);
     if (periods === undefined)
-      throw fieldError('from', `gives more than ${maxPeriods} periods: use a later start, or longer periods`);
+      throw fieldError('from', `results in more than ${maxPeriods} periods: use a later start, or longer periods`);
     const own = ports.documents.forTenant(caller.tenantId);
     const { periods: reports, ...measured } = await readReport(createReading(caller, ports), knownSlo, {
       periods,

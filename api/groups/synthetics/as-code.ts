@@ -54,7 +54,7 @@ const Outcome = z.strictObject({
 type Outcome = z.input<typeof Outcome>;
 
 /**
- * Objects that checks may reference: ids of locations by name, and existing variables. An import changes none of them.
+ * Reads the objects that checks can reference: ids of locations by name, and variables. An import does not change them.
  */
 const readReferences = async (own: TenantDocuments) => ({
   ids: new Map((await readLocations(own)).map(({ id, name }) => [name, id])),

@@ -22,8 +22,8 @@ type CheckNotification = SyntheticCheckNotification['what'];
 const events = { failing: 'check-failing', recovered: 'check-recovered' } as const;
 
 /**
- * The pending notification of a check; undefined if it was already sent, the state is unknown, or the check is in a
- * planned downtime.
+ * Returns the pending notification of a check; undefined if it was already sent, the state is unknown, or the check is
+ * in a planned downtime.
  */
 export const pendingNotification = (
   { state, isMaintenance }: Pick<LastVerdict, 'state' | 'isMaintenance'>,
@@ -49,7 +49,7 @@ const toMailDraft = (
   link: { text: 'Show the check', url: buildLink(settings, `checks?open=${encodeURIComponent(check.id)}`) },
 });
 
-/** Mails about the current state of a check */
+/** Returns the mails about the current state of a check. */
 const toMailDrafts = async (
   check: KnownCheck,
   notification: { readonly what: CheckNotification; readonly verdict: string },
@@ -63,7 +63,7 @@ const toMailDrafts = async (
     readonly own: readonly StoredProject[];
   },
 ): Promise<MailDraft[]> => {
-  // A check without a project concerns all of them.
+  // A check without a project concerns all projects.
   const affectedProjects = subscribedProjects.filter(({ id }) => check.projectId === null || check.projectId === id);
   const notificationEvent = {
     event: events[notification.what],

@@ -47,7 +47,7 @@ const toView = (window: Window, checks: readonly KnownCheck[], nowMs: number): z
   ...toStatusView(window, nowMs),
 });
 
-/** A maintenance window that references checks remains a downtime after they are deleted. */
+/** Whether a maintenance window is a downtime: it references checks, even if they were deleted, or currently applies to a check. */
 const isDowntime = (window: MaintenanceWindow & StoredMetadata, checks: readonly KnownCheck[]): boolean =>
   namesChecks(window) || checks.some(createDowntimeTest(window));
 

@@ -1,4 +1,4 @@
-/** The work of the location `local`, which needs no token: its probes run next to the stores. */
+/** Provides the work of the location `local`, whose probes run in this installation and need no token. */
 import { createSecretBox, loadSecretKey } from '../../../runtime/secret-box.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';

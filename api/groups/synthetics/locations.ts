@@ -86,7 +86,7 @@ export const listLocations = defineOperation({
       tenantDocuments.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: -1 } }),
       readChecks(tenantDocuments),
     ]);
-    // Only the latest contact of each location counts.
+    // Use only the latest contact of each location.
     const contactsByLocation = new Map(contacts.items.toReversed().map((contact) => [contact.location, contact]));
     const getProbeStatus = (id: string) => ({
       lastSeenAt: contactsByLocation.get(id)?.lastSeenAt ?? null,

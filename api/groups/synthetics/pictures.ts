@@ -5,7 +5,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { findCheck } from './results.ts';
 
-/** A picture has a fifth of a megabyte. */
+/** Maximum number of pictures per page; each has about 200 kilobytes. */
 const maxPicturesPerPage = 20;
 
 export const listPictures = defineOperation({

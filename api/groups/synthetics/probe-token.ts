@@ -1,4 +1,4 @@
-/** Tokens of locations, which only allow to fetch the work of the location and to send its results. */
+/** Tokens of locations. A token only allows a probe to fetch the work of its location and to send results. */
 import { timingSafeEqual } from 'node:crypto';
 import { platformTenant } from '../../../schemas/ports/documents.ts';
 import {
@@ -26,8 +26,8 @@ export const createProbeToken = (
 };
 
 /**
- * Returns the location of the request's token. Any other text takes the same steps, so that the response time does not
- * reveal the reason.
+ * Returns the location of the request's token. The same steps are taken for any other text, so that the response time
+ * does not reveal why it is invalid.
  */
 export const authenticateLocation = async (
   request: RequestFacts,

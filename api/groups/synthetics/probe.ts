@@ -14,7 +14,7 @@ import { createWork } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { authenticateLocation } from './probe-token.ts';
 
-/** For probes of one address: a few requests each second, and more when they reconnect after an outage. */
+/** Rate limit for the probes at one address: a few requests per second, with a burst when they reconnect after an outage. */
 const probeRateLimit = { rate: 20, burst: 200 };
 
 export const getProbeWork = defineOperation({
@@ -23,7 +23,7 @@ export const getProbeWork = defineOperation({
   operationId: 'getSyntheticProbeWork',
   summary: 'Get the runs for a probe of a location; requires the token of the location',
   role: 'none',
-  unaudited: 'a probe polls every few seconds and changes only the time of its last contact',
+  unaudited: 'probes poll every few seconds, which changes only the time of their last contact',
   limit: probeRateLimit,
   body: z.strictObject({
     probe: ProbeName,

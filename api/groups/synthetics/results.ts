@@ -125,7 +125,8 @@ export const getUptime = defineOperation({
     const requestedRange = parseRangeMs(query, nowMs);
     const range = { fromMs: requestedRange.fromMs, toMs: Math.min(requestedRange.toMs, nowMs) };
     const periods = splitPeriods(range, query);
-    if (periods === undefined) throw fieldError('period', `gives more than ${maxPeriods} periods: use a longer period`);
+    if (periods === undefined)
+      throw fieldError('period', `results in more than ${maxPeriods} periods: use a longer period`);
     const [states, windows] = await Promise.all([
       readStates(createReading(caller, ports), check.id, range),
       readWindows(ports.documents.forTenant(caller.tenantId)),

@@ -22,7 +22,7 @@ import { RunView, toRunView } from './run-view.ts';
 const pollMs = 250;
 const maxRequestAgeMs = 600_000;
 
-/** The locations among these with a recently seen probe. */
+/** Returns those of the locations whose probes have reported recently. */
 const filterReachable = async (
   own: TenantDocuments,
   locations: readonly string[],
@@ -70,7 +70,7 @@ const waitForResults = async (
     await pause(pollMs, undefined, { signal });
     results = (await runRequests.find(id))?.results ?? results;
   }
-  // Nobody waits for runs that have not started by now.
+  // Runs that have not started by now are not needed any more.
   await runRequests.delete(id);
   await deleteMatching(runRequests, { requestedAtMs: { $lt: requestedAtMs - maxRequestAgeMs } });
   return {
@@ -125,7 +125,7 @@ export const runCheckNow = defineOperation({
   },
 });
 
-/** Concurrent runs per organization: test runs do not count for the plan. */
+/** Maximum number of concurrent test runs per organization. They are limited because the plan does not count them. */
 const maxTestRuns = 20;
 
 export const tryCheck = defineOperation({

@@ -27,7 +27,7 @@ export const findTemplate = async (id: string): Promise<Template> => {
   return found;
 };
 
-/** Existing data of all templates, in one query; undefined if currently unavailable. */
+/** Reads with one query which data of the templates exists; undefined if the telemetry is currently unavailable. */
 const tryReadAvailableData = async (
   all: readonly Template[],
   caller: Caller,
@@ -48,7 +48,7 @@ export interface RankedTemplate extends TemplateStatus {
   readonly rank: number;
 }
 
-/** Returns all templates, sorted. */
+/** Returns all templates, ranked for an organization. */
 export const readGallery = async (caller: Caller, ports: Ports): Promise<RankedTemplate[]> => {
   const all = await templates();
   const own = ports.documents.forTenant(caller.tenantId);

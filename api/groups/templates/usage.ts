@@ -10,7 +10,7 @@ const UsageView = z.strictObject({
   id: z.string(),
   name: z.string(),
   dashboards: z.int().describe('Dashboards that were created from it'),
-  present: z.int().describe('Those of them that still exist'),
+  present: z.int().describe('Number of these dashboards that still exist'),
   opened: z.int().describe('Number of views of these by people, in `openedDays`'),
   lastCreatedAt: z.iso.datetime().nullable(),
 });

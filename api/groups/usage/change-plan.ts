@@ -74,7 +74,7 @@ export const changePlan = defineOperation({
 
 type RetentionDays = Organization['retentionDays'];
 
-/** The organization's own retention, without the values that the plan does not allow. */
+/** Returns the retention that the organization has set, without the values that exceed the plan. */
 export const limitRetention = (organizationRetention: RetentionDays, plan: Plan): RetentionDays =>
   Object.fromEntries(
     signals.flatMap((signal) => {
@@ -83,7 +83,7 @@ export const limitRetention = (organizationRetention: RetentionDays, plan: Plan)
     }),
   );
 
-/** Losses of an organization when it changes its plan; `path` names the setting of the plan. */
+/** Returns what an organization loses when it changes its plan; `path` is the setting of the plan that causes the loss. */
 export const findLosses = (
   { retentionDays: organizationRetention }: Pick<Organization, 'retentionDays'>,
   previousPlan: Plan,
@@ -106,7 +106,7 @@ export const findLosses = (
   }
   const lostEntitlements = previousPlan.entitlements.filter((name) => !nextPlan.entitlements.includes(name));
   for (const name of lostEntitlements) {
-    const rejectionText = (signals as readonly string[]).includes(name) ? ', and new data is refused' : '';
+    const rejectionText = (signals as readonly string[]).includes(name) ? ', and new data is rejected' : '';
     losses.push({
       path: `entitlements.${name}`,
       message: `the plan does not include ${name}: this data can no longer be read${rejectionText}`,

@@ -4,7 +4,7 @@ import { Plan, Price, plans, plansTenant } from '../../../schemas/resources/plan
 import { defineOperation } from '../../kernel/operation.ts';
 import { PlanRef } from './views.ts';
 
-/** All plans, the one with the fewest entitlements first. */
+/** Returns all plans, the one with the fewest entitlements first. */
 const readPlans = async (documents: Documents): Promise<readonly (Plan & StoredMetadata)[]> => {
   const { items } = await documents.forTenant(plansTenant).collection(plans).list();
   return [...items].sort(

@@ -80,7 +80,7 @@ export const setQuotas = defineOperation({
   },
 });
 
-/** A warning threshold above the reject threshold would never be reached. */
+/** Throws if a warning threshold is above its reject threshold, because it would never be reached. */
 const requireReachableWarnings = (quota: Quota): void => {
   const details = quotaWindows.flatMap((window) =>
     quotaScopes.flatMap((scope): FieldError[] => {

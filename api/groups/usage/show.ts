@@ -34,7 +34,7 @@ const Usage = z.strictObject({
     .describe('Messages of the whole installation that are durable but not counted yet'),
 });
 
-/** Messages that the ledger's consumers have yet to read. */
+/** Counts the messages that the consumers of the usage ledger have not read yet. */
 const countPendingMessages = async (bus: Bus): Promise<NumberOrReason> => {
   try {
     const lags = await Promise.all(ledgerGroups.map(({ group, topics }) => bus.lag(group, topics)));

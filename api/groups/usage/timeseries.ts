@@ -137,7 +137,7 @@ export const getUsageTimeSeries = defineOperation({
 
 const collectionsByGroup = { project: projects, key: licenseKeys } as const;
 
-/** Names of groups by id: of projects and keys that still exist; the id itself for all others. */
+/** Returns the names of groups by id. Deleted projects and keys have none; for signals and services, the id is the name. */
 const nameGroups = async (
   documents: TenantDocuments,
   by: 'none' | 'signal' | 'project' | 'key' | 'service',

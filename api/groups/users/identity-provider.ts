@@ -78,7 +78,7 @@ const omitIgnored = ({ redirectUri: _, ...fields }: Body): Omit<Body, 'redirectU
 const mustEndSessions = (before: IdentityProvider, { enabled, issuer, clientId }: IdentityProvider): boolean =>
   before.enabled && (!enabled || issuer !== before.issuer || clientId !== before.clientId);
 
-/** The domains with their current verification in DNS. If DNS does not answer, a verified domain stays verified. */
+/** Verifies the domains in DNS. If DNS does not respond, a domain keeps its previous verification. */
 const verifyDomains = (
   body: Body,
   before: IdentityProvider,
@@ -100,7 +100,7 @@ const verifyDomains = (
   );
 };
 
-/** Rejects an enabled provider that does not answer as the issuer. */
+/** Throws unless the provider is reachable and identifies itself as the issuer. */
 const requireReachableProvider = async (
   { issuer, clientId, clientSecret }: IdentityProvider,
   { outbound, secretBox }: Ports,

@@ -66,7 +66,7 @@ export const invite = defineOperation({
     requireGrantableRoles(caller, role);
     requireScopesOfRole(role, caller, ports.scopes);
     const { granted, retryAfterMs } = await counters.consume(`invitations/${tenantId}`, tenantRateLimit, 1);
-    if (granted < 1) throw rateLimited('too many invitations at once; wait a moment', retryAfterMs);
+    if (granted < 1) throw rateLimited('too many invitations in a short time; try again later', retryAfterMs);
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     const invitation = await change(async (scope) => {
       await requireNonMember(scope, tenantId, email);

@@ -69,7 +69,8 @@ export const listUsers = defineOperation({
   async handler({ caller: { tenantId }, query }, { directory, documents }) {
     const { page, nextCursor } = paginate(directory.membersOf(tenantId), { ...query, limit: Number(query.limit) });
     const members = documents.forTenant(tenantId).collection(memberships);
-    // The members are in memory. The store is only queried for recently changed or removed ones.
+    // The list is built from memory. The memberships are read from the store, because recent changes may be missing in
+    // memory.
     const items = await Promise.all(
       page.map(async ({ user }) => {
         const membership = await members.find(user.id);

@@ -116,7 +116,7 @@ const deleteOwnedDocuments = async (
   for (const { id } of items) await stored.delete(id);
 };
 
-/** Rejects the removal of a person in an on-call schedule or escalation policy: pages would reach nobody. */
+/** Throws if the user is in an on-call schedule or an escalation policy, because pages would then reach nobody. */
 const requireNotOnCall = async (own: Pick<TenantDocuments, 'collection'>, userId: string): Promise<void> => {
   const [schedules, policies] = await Promise.all([
     own.collection(onCallSchedules).list({ filter: { userIds: userId }, limit: 10 }),
@@ -158,7 +158,8 @@ export const resetMemberMultiFactor = defineOperation({
 });
 
 /**
- * A second factor protects every organization of its user: the caller must be able to manage the user in each of them.
+ * Throws unless the caller can manage the user in every organization of the user, because the second factor protects all
+ * of these organizations.
  */
 const requireManagesEverywhere = async (
   { forTenant }: AuditedTransaction,
@@ -169,7 +170,7 @@ const requireManagesEverywhere = async (
     if (id === caller.tenantId) continue;
     const members = forTenant(id).collection(memberships);
     const memberMembership = await members.find(userId);
-    // An identity from one organization's provider is unknown in other organizations.
+    // A session from one organization's identity provider has no rights in other organizations.
     const canHaveMembership = caller.kind === 'person' && caller.identityProviderTenantId === undefined;
     const callerMembership = canHaveMembership ? await members.find(caller.userId) : undefined;
     const isActiveAdmin =
@@ -183,7 +184,7 @@ const requireManagesEverywhere = async (
       continue;
     throw new ApiError(
       'FORBIDDEN',
-      'this user belongs to another organization too, whose members you do not administer: their second factor guards that one as well',
+      'this user also belongs to another organization whose members you cannot manage: the second factor protects that organization too',
     );
   }
 };

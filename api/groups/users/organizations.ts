@@ -55,9 +55,9 @@ export const createOrganization = defineOperation({
         'this session began at an organization’s identity provider; sign in with the password to create another organization',
       );
     if (!settings.MORE_ORGANIZATIONS)
-      throw new ApiError('FORBIDDEN', 'creating organizations is off on this installation');
+      throw new ApiError('FORBIDDEN', 'creating organizations is disabled on this installation');
     const { granted, retryAfterMs } = await counters.consume(`organizations/${userId}`, userRateLimit, 1);
-    if (granted < 1) throw rateLimited('too many organizations at once; wait a while', retryAfterMs);
+    if (granted < 1) throw rateLimited('too many organizations in a short time; try again later', retryAfterMs);
     const planId = settings.NEW_ORGANIZATION_PLAN;
     const { organization, membership } = await change((scope) =>
       insertOrganization(scope, { name: body.name, owner: user, planId }),

@@ -55,7 +55,7 @@ export const putPreferences = defineOperation({
   },
 });
 
-/** The stored preferences without the fields of the store; defaults for the rest. */
+/** Converts a stored document to preferences: without the fields of the store, and with defaults for missing fields. */
 const toPreferences = (stored: object | undefined): Preferences => {
   const preferenceFields = Object.entries(stored ?? {}).filter(([name]) => Object.hasOwn(Preferences.shape, name));
   return Preferences.parse(Object.fromEntries(preferenceFields));

@@ -33,7 +33,7 @@ export const createPasswordResetMail = (settings: Addresses, to: string, token: 
   subject: 'Choose a new password for OIQ',
   paragraphs: [
     'Someone, hopefully you, requested a reset of the OIQ password of this address.',
-    'The link works once, for an hour. If it was not you, ignore this message: your password stays as it is.',
+    'The link works once, for an hour. If it was not you, ignore this message: your password is not changed.',
   ],
   link: { text: 'Choose a new password', url: buildLink(settings, 'reset-password', token) },
 });
@@ -54,7 +54,7 @@ export const createPasswordChangedMail = (settings: Addresses, to: string): Mail
   subject: 'Your password for OIQ was changed',
   paragraphs: [
     'The OIQ password of this address was changed, and all its sessions were ended.',
-    'If it was not you, reset the password at once and contact an Owner of your organization.',
+    'If it was not you, reset the password immediately and contact an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: buildLink(settings, 'login') },
 });
@@ -78,19 +78,19 @@ export const createExistingAccountMail = (settings: Addresses, to: string): Mail
   to,
   subject: 'You have an account on OIQ',
   paragraphs: [
-    'Someone, hopefully you, tried to register this address on OIQ. It is registered already.',
+    'Someone, hopefully you, tried to register this address on OIQ. It is already registered.',
     'Sign in. If you forgot the password, you can reset it there.',
   ],
   link: { text: 'Sign in', url: buildLink(settings, 'login') },
 });
 
-/** `changeText` states in a sentence the change of the user's sign-in, so that a user who did not cause it finds out. */
+/** Notifies a user about a change of their sign-in, which `changeText` describes in a sentence. */
 export const createSignInChangedMail = (settings: Addresses, to: string, changeText: string): MailDraft => ({
   to,
   subject: 'Your sign-in settings on OIQ were changed',
   paragraphs: [
     changeText,
-    'If it was not you, change your password at once, check your sessions, and contact an Owner of your organization.',
+    'If it was not you, change your password immediately, check your sessions, and contact an Owner of your organization.',
   ],
   link: { text: 'Sign in', url: buildLink(settings, 'login') },
 });

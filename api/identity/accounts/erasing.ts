@@ -38,7 +38,7 @@ const eraseTelemetry = async ({ columns }: ErasingPorts, tenantId: string): Prom
   for (const { name } of tenantTables) {
     // Signed tree heads contain no names, and prove the remaining audit records.
     if (name === evidenceHeadsTable.name) continue;
-    // A deletion rewrites parts, so it is skipped if nothing matches.
+    // A deletion rewrites table parts, so skip it if no row matches.
     const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${tenantCondition} ${anyRowClause}`);
     if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${tenantCondition}`);
   }
@@ -64,13 +64,13 @@ const eraseUsers = async ({ documents }: ErasingPorts, tenantId: string): Promis
 
 const eraseDocuments = async ({ documents, collections }: ErasingPorts, tenantId: string): Promise<void> => {
   for (const definition of collections) {
-    // `eraseDetails` removes personal data from it.
+    // Keep evidence: `eraseDetails` removes the personal data from it.
     if (definition.evidence) continue;
     await deleteMatching(documents.forTenant(tenantId).collection(definition), {});
   }
 };
 
-/** Erases the domains that pointed to the organization from outside its documents. */
+/** Erases the verified domains of the organization, which are stored outside of its documents. */
 const eraseDomains = ({ documents }: ErasingPorts, tenantId: string): Promise<number> =>
   deleteMatching(documents.forTenant(provedDomainsTenant).collection(provedDomains), { tenantId });
 

@@ -34,8 +34,9 @@ export const generateSecrets = (): GeneratedSecrets => ({
 });
 
 /**
- * Sets up a new installation, atomically; returns `undefined` if another start already did. It can be repeated with the
- * same secrets after a failure: if the installation was created and only the answer was lost, it still returns them.
+ * Sets up a new installation in one transaction; returns `undefined` if another start already did. It can be repeated
+ * with the same secrets after a failure: if the transaction was committed but its response was lost, the secrets are
+ * returned.
  */
 export const initializeInstallation = async (
   documents: Documents,

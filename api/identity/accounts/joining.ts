@@ -71,7 +71,7 @@ const acceptInvitation = async (
   if (invitation === undefined || organization === undefined || organization.disabled) throw invalidInvitationError();
   const members = forTenant(tenantId).collection(memberships);
   if ((await members.find(user.id)) !== undefined)
-    throw new ApiError('CONFLICT', `${user.email} is in the organization already; sign in`);
+    throw new ApiError('CONFLICT', `${user.email} is already a member of the organization; sign in`);
   await openInvitations.delete(invitationId);
   const membership = await members.insert({ id: user.id, role: invitation.role });
   record({

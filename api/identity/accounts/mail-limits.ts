@@ -3,16 +3,16 @@ import type { Counters } from '../../../schemas/ports/counters.ts';
 import { getSubscriberRange } from '../../../schemas/source-address.ts';
 import { rateLimited } from '../../errors.ts';
 
-/** Requests for mail to an address: limit per source and address, and limit per source. */
+/** Rate limits of requests that send mail: per source and address, and per source. */
 const sourceAndAddressLimit = { rate: 1 / 120, burst: 5 };
 const sourceLimit = { rate: 1 / 10, burst: 30 };
-/** Mails to one address, for requests from all sources. */
+/** Rate limit of mails to one address, for requests from all sources. */
 const addressLimit = { rate: 1 / 600, burst: 5 };
 
 /**
- * Counts a request without a session to send mail to an address. Throws `RATE_LIMITED` when its source sends too many
- * requests. Returns false when the address has received enough mail for now, which the answer must not reveal: no
- * source can block another person's mail, or fill their inbox.
+ * Counts an unauthenticated request that sends mail to an address. Throws `RATE_LIMITED` if its source sends too many
+ * requests. Returns false if the address has received enough mail for now; the response must not reveal this. So no
+ * source can block another person's mail or fill their inbox.
  */
 export const canSendMailTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
   const source = getSubscriberRange(address);

@@ -15,7 +15,7 @@ const tokenCollection = (scope: Pick<Documents, 'forTenant'>) =>
 
 const hashToken = (token: string): string => hash('sha256', token);
 
-/** Stores the permission of a new token. The token itself is not stored anywhere: it may only be in the mail. */
+/** Creates a token and stores its fields under its hash. The token itself is not stored: only the mail contains it. */
 export const createToken = async (
   scope: Pick<Documents, 'forTenant'>,
   fields: OneTimeToken,

@@ -2,7 +2,7 @@ import type { Documents } from '../../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { ApiError } from '../../errors.ts';
 
-/** Addresses of the active Owners of an organization. */
+/** Returns the e-mail addresses of the active Owners of an organization. */
 export const readOwnerAddresses = async (
   scope: Pick<Documents, 'forTenant'>,
   tenantId: string,
@@ -17,9 +17,8 @@ export const readOwnerAddresses = async (
 };
 
 /**
- * Rejects a change that leaves an organization without an active Owner. Call it last in the transaction. It also works
- * for concurrent changes: each appends to the organization's audit chain, so the later one restarts and sees the
- * earlier one.
+ * Throws if an organization has no active Owner after a change. Call it last in the transaction. It is also correct for
+ * concurrent changes: each writes the organization's audit chain, so the later one restarts and reads the earlier one.
  */
 export const requireOwner = async (scope: Pick<Documents, 'forTenant'>, tenantId: string): Promise<void> => {
   if ((await readOwnerAddresses(scope, tenantId)).length > 0) return;

@@ -1,4 +1,4 @@
-/** Number of partitions for the telemetry of an organization. */
+/** Sets the number of partitions for the telemetry of an organization. */
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { Organization, organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';

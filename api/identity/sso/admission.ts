@@ -67,7 +67,7 @@ export const admitUser = async (admitting: AdmissionContext, ports: IdentityPort
   return change((scope) => createAndAssign(scope, admitting, role));
 };
 
-/** Whether the mapping returns another role. Only Owners decide who is Owner. */
+/** Whether the mapping assigns another role. The role Owner is never changed by a mapping. */
 const isOtherRole = ({ role }: Membership, mapped: RoleMappingResult): mapped is MappedRole =>
   mapped !== undefined && mapped !== null && role !== 'owner' && role !== mapped;
 
@@ -135,11 +135,11 @@ const admittedEmail = ({ provider, claims }: AdmissionContext): string => {
     throw forbidden(`the identity provider has not verified ${email}: an unverified address does not admit a user`);
   const domain = extractDomain(email);
   if (!provider.domains.some(({ name, provedAt }) => provedAt !== null && name === domain))
-    throw forbidden(`the organization has not proved that ${domain ?? email} is its domain`);
+    throw forbidden(`the organization has not verified that ${domain ?? email} is its domain`);
   return email;
 };
 
-/** A new user is admitted only if the domain is verified at this moment, because domains change hands. */
+/** Throws unless the domain of a new user is verified at this moment, because the owner of a domain may have changed. */
 const requireVerifiedDomain = async (
   admitting: AdmissionContext,
   { outbound, secretBox }: IdentityPorts,
@@ -182,7 +182,7 @@ export const linkIdentity = async (
     const linked = scope.forTenant(identitiesTenant).collection(identities);
     const { items } = await linked.list({ filter: { issuer: claims.iss, subject: claims.sub }, limit: 1 });
     if (items[0] !== undefined && items[0].userId !== user.id)
-      throw new ApiError('CONFLICT', 'this identity belongs to another user already');
+      throw new ApiError('CONFLICT', 'this identity already belongs to another user');
     if (items[0] === undefined) await linked.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
     const happened = `The identity provider ${claims.iss} was linked. It can now sign you in.`;
     await mail.enqueue(scope, createSignInChangedMail(settings, user.email, happened));

@@ -30,7 +30,7 @@ export const normalizeDomain = (text: string): string | undefined => {
 export const extractDomain = (email: string): string | undefined =>
   normalizeDomain(email.slice(email.lastIndexOf('@') + 1));
 
-/** Looks up the record. `undefined` when the name service does not answer. */
+/** Whether DNS contains the record of a domain; `undefined` if DNS does not respond. */
 export const isDomainVerified = async (
   { outbound, box }: { readonly outbound: Outbound; readonly box: SecretBox },
   tenantId: string,
@@ -40,7 +40,7 @@ export const isDomainVerified = async (
   return records?.some((record) => record.trim() === createVerificationRecord(box, tenantId, domain));
 };
 
-/** Routes addresses of verified domains to the organization. */
+/** Stores the verified domains of an organization, by which users are routed to its identity provider. */
 export const routeDomains = async (
   of: Documents['forTenant'],
   tenantId: string,
@@ -62,8 +62,8 @@ export interface DomainPorts {
 }
 
 /**
- * Checks the record of every verified domain again: a domain without its record is no longer verified. If the name
- * service does not answer, nothing changes; admitting a new user requires the record at that moment.
+ * Looks up the DNS record of every verified domain again: a domain without its record is no longer verified. If DNS does
+ * not respond, nothing changes; a new user is only admitted if the record exists at that moment.
  */
 export const recheckDomains = async (checking: DomainPorts): Promise<void> => {
   for await (const { tenantId, domains } of checking.documents.findInAllTenants(identityProviders)) {

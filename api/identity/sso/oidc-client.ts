@@ -9,7 +9,7 @@ import { trimTrailing } from '../../../schemas/text.ts';
 import type { IdentityPorts } from '../ports.ts';
 import type { Client } from './provider.ts';
 
-/** Returns an organization's enabled provider, with our client there. */
+/** Returns an organization's enabled provider, and the client that is registered there for this installation. */
 export const findEnabledProvider = async (
   tenantId: string,
   { documents, secretBox }: Pick<IdentityPorts, 'documents' | 'secretBox'>,

@@ -39,7 +39,7 @@ export const findIssuerProblem = (issuer: string): string | undefined => {
   return 'must begin with https://';
 };
 
-/** How to send the secret: in the header, unless the provider's metadata allows the body only. */
+/** Returns the client authentication: it sends the secret in the header, unless the provider only supports the body. */
 const createClientAuth = (secret: string): ClientAuth => {
   const inHeader = ClientSecretBasic(secret);
   const inBody = ClientSecretPost(secret);
@@ -52,7 +52,7 @@ const createClientAuth = (secret: string): ClientAuth => {
 const maxAddressLength = 2048;
 const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 
-/** Every endpoint must be a web address like the issuer's own, because browsers are redirected to one of them. */
+/** Throws unless every endpoint is a URL that is allowed for an issuer: browsers and secrets are sent to these URLs. */
 const requireValidEndpoints = (configuration: Configuration): void => {
   const server = configuration.serverMetadata();
   const endpoints =
@@ -155,7 +155,7 @@ export const exchangeCode = async (
         throw new ApiError('UNAVAILABLE', `the identity provider cannot be used now: ${error.message}`, {
           cause: error,
         });
-    const detail = cause instanceof AuthorizationResponseError ? `: it says ${cause.error}` : '';
+    const detail = cause instanceof AuthorizationResponseError ? `: it returned ${cause.error}` : '';
     throw unauthenticated(`the identity provider’s answer cannot be used to sign in${detail}; start again`);
   }
 };

@@ -1,4 +1,4 @@
-/** What handlers may do with dead letters. The group `dead-letter` implements it. */
+/** Interfaces through which handlers use dead letters. The group `dead-letter` implements them. */
 import { z } from 'zod';
 import type { DeadLetterHeaders } from '../../../schemas/dead-letter.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';

@@ -25,13 +25,16 @@ export interface AggregationState {
   readonly parameter: Float64Array | undefined;
 }
 
-/** `min`, `max`, `stddev`, `stdvar` and `quantile` ignore histograms, with an annotation. */
+/**
+ * Returns whether a value is a float. `min`, `isMax`, `stddev`, `stdvar` and `quantile` ignore histograms, with an
+ * annotation.
+ */
 const isFloatOrAnnotate = (row: Row, step: number, { operator, inner, annotations }: AggregationState): boolean => {
   if (row.kinds[step] === histogram) annotations.ignoredInAggregation(operator, inner);
   return row.kinds[step] === float;
 };
 
-/** `sum`: floats with their rounding errors, in columns. */
+/** `sum`: adds floats with compensation of rounding errors, in one column per part. */
 class SumAccumulator implements Accumulator {
   readonly #shared: AggregationState;
   readonly #sums: Float64Array;
@@ -121,7 +124,7 @@ class HistogramsByStep {
     }
   }
 
-  /** Steps with floats as well have no result. */
+  /** Writes the results to a row. Steps that also have floats have no result. */
   finish(row: Row): void {
     const { annotations, inner } = this.#shared;
     for (const [step, figure] of this.#accumulators) {

@@ -50,7 +50,7 @@ const resolveReference = (node: VectorSelector, path: readonly Expression[]): Re
   return { at, offsetMs };
 };
 
-/** Returns the references of all selectors of a vector; undefined for a part without one. */
+/** Returns the reference times of all selectors of a vector; undefined for a part without a selector. */
 const collectReferences = (node: Expression, path: readonly Expression[]): (ReferenceTime | undefined)[] => {
   if (getValueType(node) !== 'vector' && getValueType(node) !== 'matrix') return [];
   if (node.kind === 'selector') return [resolveReference(node, path)];
@@ -60,7 +60,7 @@ const collectReferences = (node: Expression, path: readonly Expression[]): (Refe
   return found.some((reference) => reference !== undefined) ? found : [undefined];
 };
 
-/** Returns the time shared by the selectors of a vector; undefined if they have none in common. */
+/** Returns the reference time that all selectors of a vector share; undefined if they differ or there is none. */
 export const sharedReference = (node: Expression): ReferenceTime | undefined => {
   const [first, ...others] = collectReferences(node, []);
   if (first === undefined) return undefined;

@@ -3,7 +3,7 @@ import { formatWithExponent } from '../syntax/numbers.ts';
 import { quoteText } from '../syntax/quotes.ts';
 import type { Position } from '../syntax/tree.ts';
 
-/** Annotations that Prometheus returns with an answer: warnings, and less severe infos. */
+/** An annotation that Prometheus returns with an answer: a warning, or a less severe info. */
 interface Annotation {
   readonly kind: 'warning' | 'info';
   readonly position: Position;

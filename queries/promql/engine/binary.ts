@@ -15,7 +15,7 @@ type Value = number | Histogram;
 const readValue = (row: Row, step: number): Value =>
   row.kinds[step] === float ? (row.values[step] as number) : row.histogram(step);
 
-/** Annotation of the elements of one step: Prometheus reports the last one. */
+/** Stores the annotation of the elements of one step: like Prometheus, only the last one is reported. */
 class LastAnnotation {
   #annotate: Annotate | undefined;
 

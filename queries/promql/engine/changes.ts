@@ -35,8 +35,8 @@ function* iterateSamples(window: Window, call: RangeCall, float: number, histogr
 }
 
 /**
- * Returns the first indexes. Before an `anchored` range only the last sample counts. Undefined if no sample is in the
- * range.
+ * Returns the indexes of the first float and the first histogram. For an `anchored` range, this includes the last
+ * sample before the range. Undefined if no sample is in the range.
  */
 const findFirstIndexes = (window: Window, call: RangeCall): readonly [number, number] | undefined => {
   if (!call.anchored) return [window.from, window.histogramFrom];

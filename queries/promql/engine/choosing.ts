@@ -17,7 +17,9 @@ type SelectRows = (group: readonly Row[], step: number, parameter: number) => re
 
 type CompareLess = (left: number, right: number) => boolean;
 
-/** Compares values by the order of removal: the smallest of the largest, the largest of the smallest, and NaN first. */
+/**
+ * Order in which values leave a full heap: NaN first, then the smallest (for `topk`) or the largest (for `bottomk`).
+ */
 const isSmallerOrNaN: CompareLess = (left, right) => Number.isNaN(left) || left < right;
 const isLargerOrNaN: CompareLess = (left, right) => Number.isNaN(left) || left > right;
 

@@ -51,7 +51,7 @@ const collectHistograms = (evaluation: Evaluation, vector: Expression): VectorHi
   return { natives, classics: all };
 };
 
-/** Computes a value from either kind. */
+/** Computes a value from a native or a classic histogram. */
 interface HistogramCalculation {
   native(value: Histogram, step: number): AnnotatedValue;
   classic(buckets: BucketCount[], step: number): { value: number; monotonicity?: NonMonotonicBuckets };

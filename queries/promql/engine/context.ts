@@ -7,7 +7,10 @@ import type { Row, Steps } from './rows.ts';
 /** Prometheus settings that affect answers. */
 export interface EngineOptions {
   readonly lookbackMs: number;
-  /** Whether names are dropped only at the end (Prometheus' feature `promql-delayed-name-removal`). */
+  /**
+   * Whether metric names are removed only at the end of the evaluation (Prometheus' feature
+   * `promql-delayed-name-removal`).
+   */
   readonly delayedNameRemoval: boolean;
   /** Whether start times of counters count as resets (`use-start-timestamps`). */
   readonly startTimestamps: boolean;
@@ -38,9 +41,9 @@ const maxTotalLabelCharacters = 100e6;
 const tooManySamplesError = (): PromqlLimitError =>
   new PromqlLimitError('query processing would load too many samples into memory in query execution');
 
-/** Counts samples like Prometheus' statistics, and throws above the limits. */
+/** Counts samples as Prometheus' query statistics do, and throws if a limit is exceeded. */
 export class SampleCounts {
-  /** Samples of every step; those of a range count at each step that reads them. */
+  /** Number of samples read in all steps; a sample of a range counts once for each step that reads it. */
   total = 0;
   /** Maximum number of samples held at once. */
   peak = 0;

@@ -2,7 +2,9 @@
 const cycleSeconds = 12_622_780_800;
 const dayMs = 86_400_000;
 
-/** Prometheus' replacement of a time that is not a 64-bit number of seconds: the first valid one. */
+/**
+ * Date parts that Prometheus returns for a time that is not a 64-bit number of seconds: those of the first valid time.
+ */
 const invalidTimeParts: Readonly<Record<string, number>> = {
   days_in_month: 31,
   day_of_month: 4,
@@ -41,8 +43,8 @@ export const dateFunctions: Readonly<Record<string, (value: number) => number>> 
 );
 
 /**
- * Computed from the exponent and the logarithm of the fraction: exact for powers of two, and equal to Prometheus to the
- * last digit.
+ * Returns the binary logarithm, computed from the exponent and the logarithm of the fraction: exact for powers of two,
+ * and equal to Prometheus to the last digit.
  */
 export const log2 = (value: number): number => {
   if (!(value > 2 ** -1000) || value === Number.POSITIVE_INFINITY) return Math.log2(value);

@@ -133,7 +133,7 @@ export class Evaluator implements Evaluation {
     return this.options.delayedNameRemoval ? rows : mergeRows(rows);
   }
 
-  /** Evaluates an expression that is equal at every step at the first one only. */
+  /** Evaluates a constant expression only at the first step, and repeats its result at every step. */
   *#repeatFirstStep(node: ConstantExpression): Iterable<Row> {
     for (const source of this.withSteps({ ...this.steps, count: 1 }).vector(node.inner)) {
       this.counts.reserveCells(this.steps.count);
@@ -147,7 +147,7 @@ export class Evaluator implements Evaluation {
 
   scalar(node: Expression): Float64Array {
     const { count } = this.steps;
-    // This memory is not released: there are few such rows, and their lifetime depends on the context.
+    // This memory is never released: there are few scalars, and their lifetime depends on the context.
     this.counts.reserveCells(count);
     switch (node.kind) {
       case 'number':
@@ -218,7 +218,7 @@ export class Evaluator implements Evaluation {
     const startMs = alignedMs <= beforeMs ? alignedMs + intervalMs : alignedMs;
     const endMs = referenceTime(node, stepTimeMs(this.steps, this.steps.count - 1));
     const steps = { startMs, intervalMs, count: Math.max(0, Math.floor((endMs - startMs) / intervalMs) + 1) };
-    // Throws on too many steps of one series before any column is allocated.
+    // Checks the limit for one series before any column is allocated: throws if there are too many steps.
     this.counts.reserveCells(steps.count * (1 + cellsPerSample));
     this.counts.release(steps.count * (1 + cellsPerSample));
     const inner = this.withSteps(steps);

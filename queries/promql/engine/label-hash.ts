@@ -47,7 +47,7 @@ const withLengthPrefix = (text: string): Buffer[] => {
   return [Buffer.from(size), bytes];
 };
 
-/** Returns a number from 0 up to 1 that depends only on labels, as in Prometheus' `limit_ratio`. */
+/** Returns a number from 0 to below 1 that depends only on the labels, as in Prometheus' `limit_ratio`. */
 export const sampleOffset = ({ names, values }: LabelSet): number => {
   const encodedLabels = names.flatMap((name, at) => [
     ...withLengthPrefix(name),

@@ -4,7 +4,7 @@ import { trimHistogram } from '../histograms/trim.ts';
 import type { BinaryOperator, Position } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 
-/** Go's remainder, and power where JavaScript differs: 1 to any power, and -1 to an infinite one, is 1. */
+/** Returns a power as Go does. JavaScript differs: in Go, 1 to any power, and -1 to an infinite power, is 1. */
 const power = (base: number, exponent: number): number =>
   base === 1 || (base === -1 && Math.abs(exponent) === Number.POSITIVE_INFINITY) ? 1 : base ** exponent;
 
@@ -91,8 +91,8 @@ const combineHistograms = (
 };
 
 /**
- * Returns a function of two vector elements. No value means that the types are incompatible, which is annotated. Throws
- * `IncompatibleHistograms`.
+ * Returns the operation of two vector elements. If their types are incompatible, the operation returns a function that
+ * adds an annotation. The operation may throw `IncompatibleHistograms`.
  */
 export const getElementOperation = (
   operator: BinaryOperator,

@@ -6,7 +6,7 @@ import { HistogramMean } from './histogram-mean.ts';
 import { computeValuesQuantile } from './quantile.ts';
 import type { RangeCall, RangeFunction, Window } from './window.ts';
 
-/** For floats only; histograms in the range are annotated. */
+/** Builds a function that uses only floats; histograms in the range cause an annotation. */
 const forFloatsOnly =
   (calculate: (window: Window, call: RangeCall) => number): RangeFunction =>
   (window, call) => {

@@ -34,7 +34,10 @@ const bucketFunctions = new Set(
   'histogram_quantile histogram_quantiles histogram_fraction histogram_stddev histogram_stdvar'.split(' '),
 );
 
-/** Returns whether the use of a selector needs no buckets: from the inside out, the last relevant function decides. */
+/**
+ * Returns whether the functions around a selector need no buckets, only counts and sums. They are checked from the
+ * inside out.
+ */
 const needsCountsOnly = (path: readonly Expression[]): boolean => {
   let counts = false;
   for (const node of path.toReversed()) {
@@ -62,7 +65,7 @@ const numberNode = (place: { start: number; end: number }, value: number): Expre
   end: place.end,
 });
 
-/** Whether a part is equal at every step, and whether evaluating it once pays off. */
+/** A prepared part: whether it is equal at every step, and whether evaluating it only once saves time. */
 interface Prepared {
   readonly node: Expression;
   readonly isConstant: boolean;

@@ -16,7 +16,7 @@ interface MemoryCounter {
   reserveCells(cells: number): void;
 }
 
-/** Kind of the value at a step of a row. */
+/** Kinds of the value at a step of a row. */
 export const absent = 0;
 export const float = 1;
 export const histogram = 2;

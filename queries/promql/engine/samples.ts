@@ -23,8 +23,8 @@ const findStaleMarkers = (values: Float64Array): Uint8Array | undefined => {
 };
 
 /**
- * Sets the counter reset hint of every histogram, which storage does not always know. Prometheus does this where only
- * counts and sums are needed and buckets are no longer read.
+ * Sets the counter reset hint of every histogram whose stored hint is unknown. Prometheus does this if an expression
+ * needs only counts and sums, because it then does not read the buckets that would show a reset.
  */
 export const addResetHints = (series: Series): Series => {
   let before: Histogram | undefined;

@@ -79,7 +79,9 @@ const histogramFunctions: Readonly<Record<string, (value: Histogram) => number>>
   histogram_stddev: (value) => Math.sqrt(computeVariance(value)),
 };
 
-/** Merges rows that have lost their names: those with equal labels become one, provided that their steps differ. */
+/**
+ * Merges rows whose metric name was removed: rows with equal labels become one row, provided that their steps differ.
+ */
 export const mergeRenamed = (evaluation: Evaluation, rows: Iterable<Row>): Iterable<Row> =>
   evaluation.options.delayedNameRemoval ? rows : mergeRows(rows);
 
@@ -115,7 +117,7 @@ function* histogramRows(evaluation: Evaluation, node: Call, calculate: (value: H
   }
 }
 
-/** Returns a function of the time of each step, for calls without a vector. */
+/** Applies a date function to the time of each step, for calls without an argument. */
 const evaluateDateOfSteps = (evaluation: Evaluation, calculate: FloatFunction): Row[] => {
   const { steps } = evaluation;
   const row = Row.empty(LabelSet.empty, steps.count);

@@ -3,7 +3,10 @@ import type { Position } from '../syntax/tree.ts';
 import type { Annotations } from './annotations.ts';
 import type { Samples } from './samples.ts';
 
-/** Samples of one series in one range, moved from step to step: indexes from `from` up to `to` are in it. */
+/**
+ * Samples of one series in one range, which moves from step to step. It contains the indexes from `from` (inclusive) to
+ * `to` (exclusive).
+ */
 export class Window {
   readonly samples: Samples;
   readonly times: Float64Array;

@@ -6,13 +6,13 @@ import type { EvaluationResult } from '../index.ts';
 import type { Series } from '../series.ts';
 import type { Features } from '../settings.ts';
 
-/** Request to evaluate an expression; pieces of its selections are sent over the port. */
+/** Request to evaluate an expression; the points of its selections are sent over the port, in parts. */
 export interface EvaluationRequest {
   readonly id: number;
   readonly expression: string;
   readonly window: EvaluationWindow;
   readonly features: Features;
-  /** Samples that count as stored. */
+  /** Samples that are not stored yet, but are evaluated as if they were. */
   readonly additionalSeries: readonly Series[];
   readonly port: MessagePort;
   /** Becomes 1 when the port has a reply. */
@@ -28,16 +28,16 @@ export interface EvaluationWindow {
   readonly lookbackMs: number;
 }
 
-/** Sent over the port: a request for the next piece of a selection. */
+/** Sent over the port: a request for the next part of the points of a selection. */
 export interface BlockRequest {
   readonly selection: number;
 }
 
-/** Sent over the port: the piece, the end, or a failed read. */
+/** Sent over the port: a part of the points, the end, or a failed read. */
 export type BlockReply = { readonly piece: PointBlock } | { readonly ended: true } | { readonly failed: true };
 
 export type EvaluationReply =
   | { readonly id: number; readonly result: EvaluationResult }
   | { readonly id: number; readonly failure: { readonly type: PromqlErrorType; readonly message: string } }
-  /** A failed read, whose error the main thread has. */
+  /** A read failed; the main thread has the error. */
   | { readonly id: number; readonly readFailed: true };

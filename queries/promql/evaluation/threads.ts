@@ -13,7 +13,7 @@ import type { Scope } from '../fetch/scope.ts';
 import { type EvaluationResult, listSelections, parse } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
 import { defaultFeatures, type Features } from '../settings.ts';
-import type { BlockReply, BlockRequest, EvaluationReply, EvaluationWindow } from './messages.ts';
+import type { BlockReply, BlockRequest, EvaluationReply, EvaluationRequest, EvaluationWindow } from './messages.ts';
 
 /** Expression to evaluate, and the source of its series. */
 export interface EvaluationQuery {
@@ -22,7 +22,7 @@ export interface EvaluationQuery {
   readonly scope: Scope;
   /** Start of retention; nothing before it is read. */
   readonly retainedFromMs: number;
-  /** Samples that count as stored before they are. */
+  /** Samples that are not stored yet, but are evaluated as if they were. */
   readonly additionalSeries?: readonly Series[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,7 +40,7 @@ export interface Promql {
 const maxWaitingPerTenant = 200;
 const threadMemoryMb = 2048;
 
-/** Pieces of one query's selections, read on demand. */
+/** Reads the points of one query's selections on demand, in parts. */
 class SelectionFeed {
   readonly #question: EvaluationQuery;
   readonly #selections: readonly Selection[];
@@ -55,7 +55,7 @@ class SelectionFeed {
     this.#hasStarts = hasStarts;
   }
 
-  /** Returns the samples that any of the selections reads. */
+  /** Returns the additional samples that match any of the selections. */
   selectAdditional(added: readonly Series[]): readonly Series[] {
     return [...new Set(this.#selections.flatMap((selection) => selectAdditionalSeries(selection, added)))];
   }
@@ -130,7 +130,7 @@ class PromqlThreads implements Promql {
   ): Promise<EvaluationResult> {
     const { expression, window, signal } = question;
     signal?.throwIfAborted();
-    const added = feed.selectAdditional(question.additionalSeries ?? []);
+    const additionalSeries = feed.selectAdditional(question.additionalSeries ?? []);
     const { port1, port2 } = new MessageChannel();
     const hasReplyFlag = new SharedArrayBuffer(4);
     const state = new Int32Array(hasReplyFlag);
@@ -146,7 +146,15 @@ class PromqlThreads implements Promql {
     signal?.addEventListener('abort', endThread, { once: true });
     try {
       const reply = await thread.request(
-        (id) => ({ id, expression, window, features: this.#features, added, port: port2, answered: hasReplyFlag }),
+        (id): EvaluationRequest => ({
+          id,
+          expression,
+          window,
+          features: this.#features,
+          additionalSeries,
+          port: port2,
+          hasReplyFlag,
+        }),
         [port2],
       );
       if ('result' in reply) return reply.result;
@@ -183,7 +191,7 @@ class PromqlThreads implements Promql {
   }
 }
 
-/** Opens the threads, which start with the first queries: one per core of the machine, at most eight. */
+/** Creates the thread pool: by default at most one thread per core, up to eight. Threads start on demand. */
 export const openPromql = ({
   size = Math.min(8, availableParallelism()),
   features = defaultFeatures,

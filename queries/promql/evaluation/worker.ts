@@ -69,7 +69,8 @@ const evaluateRequest = ({
 };
 
 /**
- * Returns the columns of an answer to transfer to the receiver. Columns that are part of a larger buffer are copied.
+ * Returns the buffers of an answer that can be transferred to the receiver. Columns that are only a part of a larger
+ * buffer are not included; they are copied.
  */
 const collectTransferables = (reply: EvaluationReply): ArrayBuffer[] => {
   if (!('result' in reply) || reply.result.value.type !== 'matrix') return [];

@@ -43,7 +43,7 @@ export interface SelectedSeries {
 
 /** Maximum number of series of one selector. */
 export const maxSeries = 200_000;
-/** Number of stored series that prove the presence of a target. */
+/** Number of stored series per target that are read to determine when the target was present. */
 const maxSeriesPerTarget = 5;
 
 interface Row {
@@ -159,7 +159,7 @@ class SeriesCollector {
   }
 }
 
-/** Result of a selector, and its source. */
+/** Series of a selector, and how they were selected. */
 export interface SeriesSelection {
   /** In the order of their labels. */
   readonly series: readonly SelectedSeries[];
@@ -172,8 +172,8 @@ export interface SeriesSelection {
 }
 
 /**
- * Returns the series of matchers, in the order of their labels. Matchers of `le` and `quantile` are applied later to
- * buckets and quantiles.
+ * Returns the series that the matchers select, in the order of their labels. Matchers of `le` and `quantile` are
+ * applied later, to buckets and quantiles.
  */
 export const selectSeries = async (
   scope: Scope,
@@ -214,12 +214,12 @@ export const selectSeriesWithSource = async (
   return { series: gathering.all(), matchedSeriesIds, metrics: all, condition };
 };
 
-/** Number of series whose rows are held at a time: rows take several times the memory of the result. */
+/** Maximum number of series whose rows are in memory at a time: rows take several times the memory of the result. */
 const maxSeriesInMemory = 20_000;
 /** Number of parts by id in which larger selections are read. */
 const partCount = 16;
 
-/** Yields the rows of the series that match a condition: at once, or in parts if there are many. */
+/** Yields the rows of the series that match a condition: in one statement, or in several if there are many series. */
 const readRows = async function* (
   scope: Scope,
   window: Window,
@@ -305,8 +305,8 @@ const addOtlp = (gathering: SeriesCollector, row: Row, { resources, scope, names
 };
 
 /**
- * Adds `target_info`: a series for each resource with attributes besides its identity, present while some of its series
- * are.
+ * Adds the series of `target_info`: one for each resource that has attributes besides its identity. It is present while
+ * any series of the resource is.
  */
 const addTargets = async (
   gathering: SeriesCollector,

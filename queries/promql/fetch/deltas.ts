@@ -1,7 +1,7 @@
 /**
- * Converts deltas to counters. A counter grows within an hour (UTC) and restarts with the next, so that it is equal for
- * every query, whatever its range: values before the hour do not count. An hour after one with points begins with its
- * own 0, so that a reset is always visible, and counter functions return exactly the increase.
+ * Converts deltas to counters. A counter grows within one hour (UTC) and restarts from 0 in the next hour. Values
+ * before the hour do not matter, so the counter is equal for every query range. If the previous hour has points, the
+ * hour begins with a point of value 0, so that the reset is visible and counter functions return the exact increase.
  */
 const hourMs = 3_600_000;
 
@@ -28,7 +28,10 @@ export interface FloatPoints {
   readonly values: Float64Array;
 }
 
-/** Returns counters from deltas. The first hour only shows whether the second follows one; discard its result. */
+/**
+ * Converts deltas to counters. The first hour is only needed to know whether an hour with points precedes the second;
+ * discard its result.
+ */
 export const toCumulative = ({ times, values }: FloatPoints): FloatPoints => {
   const outTimes = new Float64Array(times.length * 2);
   const outValues = new Float64Array(times.length * 2);

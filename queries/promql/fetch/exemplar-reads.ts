@@ -47,7 +47,7 @@ const toExemplar = ({ keys, texts, trace, span, of_value, time }: Row): Exemplar
   };
 };
 
-/** Exemplars of counts and sums are at the buckets only. */
+/** Returns whether a source has exemplars. Those of counts and sums are assigned to the buckets only. */
 const hasExemplars = ({ part }: SeriesSource): boolean => part === 'value' || part === 'native' || part === 'buckets';
 
 const readRows = async ({ columns }: Scope, window: Window, sources: readonly SeriesSource[]): Promise<Row[]> =>

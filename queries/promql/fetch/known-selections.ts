@@ -12,7 +12,7 @@ import { type PointBlock, PointBlockReader, pointsStatement, storageOrder } from
 import { readSeriesIds } from './rows.ts';
 import type { Scope, Window } from './scope.ts';
 
-/** A selector whose series have only numbers. */
+/** Cached series of a selector, all of which are series of numbers. */
 interface CachedSelection {
   readonly series: readonly SelectedSeries[];
   readonly matchedSeriesIds: ReadonlySet<string>;
@@ -39,11 +39,11 @@ const cacheTtlMs = 60_000;
 /** Maximum number of series selected by id, which the engine finds faster than by labels. */
 const maxIdsInStatement = 1_000;
 /**
- * Number of points to read in one statement: more than in a piece, because the overhead of a statement equals that of
- * many points.
+ * Maximum expected number of points to read in one statement: more than in one part, because the overhead of a
+ * statement equals the cost of many points.
  */
 const maxExpectedPoints = 600_000;
-/** Above this number, points are read in pieces after all. */
+/** If there are more points than this, they are read in parts after all. */
 const maxPoints = 800_000;
 
 const selectionCache = new RowCache<CachedSelection>(
@@ -51,7 +51,7 @@ const selectionCache = new RowCache<CachedSelection>(
   ({ matchedSeriesIds }) => matchedSeriesIds.size + 1,
 );
 
-/** Reads a selector piece by piece; undefined after the last one. */
+/** Reads the points of a selector in parts; `next` returns undefined after the last part. */
 export interface BlockReader {
   next(): Promise<PointBlock | undefined>;
 }
@@ -71,7 +71,10 @@ const buildRestriction = (
         hasSubquery: true,
       };
 
-/** Returns whether a selection may be cached: one name, and numbers as they were sent. */
+/**
+ * Returns whether a selection may be cached: it has one metric name, and all its series are numbers that need no
+ * conversion.
+ */
 const isCacheable = (matchers: readonly Matcher[], { series }: SeriesSelection): boolean =>
   matchers.filter(isNameMatcher).length === 1 &&
   matchers.some((matcher) => isNameMatcher(matcher) && matcher.op === '=') &&
@@ -90,7 +93,7 @@ const restrictByIds = ({ series, restriction }: CachedSelection): Restriction =>
   return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids }, hasSubquery: false };
 };
 
-/** Returns all points in one piece; undefined if there are unknown series or too many points. */
+/** Returns all points in one part; undefined if there are unknown series or too many points. */
 const readAllPoints = async (
   { columns }: Scope,
   window: Window,

@@ -1,4 +1,4 @@
-/** Reads names and values of labels, from `series` except for the bounds of OTLP histograms. */
+/** Reads names and values of labels from the table `series`, and the bounds of OTLP histograms from their points. */
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import { sortByLabels } from '../engine/labels.ts';
 import { buildTargetLabels } from '../otlp/labels.ts';
@@ -23,7 +23,7 @@ type Matchers = readonly Matcher[];
 export interface LabelQuery {
   readonly scope: Scope;
   readonly window: Window;
-  /** A series is included if one of these sets matches; none includes every series. */
+  /** A series is included if one of these sets of matchers matches. Without sets, every series is included. */
   readonly matcherSets: readonly Matchers[];
 }
 

@@ -1,4 +1,4 @@
-/** Fingerprints of stored metric points by time piece: while they are equal, the points are unchanged. */
+/** Fingerprints of stored metric points by time block: while the fingerprints are equal, the points are unchanged. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { PointTable, SeriesSource } from './choose.ts';
 import { pointsCondition, readFromMs } from './pieces.ts';
@@ -11,8 +11,8 @@ export interface SelectorRead {
 }
 
 /**
- * Fingerprints of a metric's points in a piece, by table, metric and piece number: their number and a checksum. Equal
- * for equal points.
+ * Fingerprints of the points of a metric in a time block, by table, block number and metric. A fingerprint is the
+ * number of points and a checksum.
  */
 export type PieceFingerprints = ReadonlyMap<string, string>;
 
@@ -80,8 +80,8 @@ export const countPoints = (read: SelectorRead, landed: PieceFingerprints, piece
 };
 
 /**
- * Returns the start of the first piece that may have changed for a read; `before` has fingerprints up to a time.
- * Infinity for none.
+ * Returns the start of the first time block of a read that may have changed since the fingerprints `before`, which are
+ * known up to `beforeToMs`. Infinity if nothing changed.
  */
 export const findFirstChangeMs = (
   read: SelectorRead,
@@ -113,8 +113,8 @@ const mergeRanges = (ranges: readonly (readonly [number, number])[]): (readonly 
 };
 
 /**
- * Reads the fingerprints of all pieces of the reads: the number of points, and a checksum. Runs one statement per table
- * and time span, which reads only times and ids.
+ * Reads the fingerprints of all time blocks of the reads. Runs one statement per table and contiguous time range, which
+ * reads only times and ids.
  */
 export const readFingerprints = async (
   columns: TenantColumns,

@@ -8,7 +8,7 @@ import { compileTest } from '../syntax/matchers.ts';
 /** Returns whether a value matches. */
 export type ValueTest = (value: string) => boolean;
 
-/** A regular expression matches the entire value. */
+/** Anchors a regular expression, so that it matches the entire value. */
 const anchorRegex = (source: string): string => `^(?s:${source})$`;
 
 /** Returns matchers as one test over labels by name. */

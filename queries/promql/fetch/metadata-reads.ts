@@ -50,7 +50,7 @@ export const readMetadata = async (scope: Scope, window: Window): Promise<Map<st
     const family = isOtlp
       ? buildMetricName({ metric: name, kind, monotonic, unit }, strategy)
       : metricFamily(name, kind);
-    // Metadata that is still sent has a row in each hour; without one it was replaced.
+    // Metadata that is still being sent has a recent row. Metadata without a recent row was replaced.
     const lastMs = lastSeenMs.get(family) ?? Number(seen);
     lastSeenMs.set(family, lastMs);
     if (Number(seen) < lastMs - seriesRowIntervalMs) continue;

@@ -60,8 +60,9 @@ class NativeReader {
   }
 
   /**
-   * Returns the next bytes at an offset that is a multiple of 8, as typed arrays require. They are moved back over
-   * bytes that were already read if possible, otherwise copied. The name and type before a column provide the space.
+   * Returns the next bytes at an offset that is a multiple of 8, as typed arrays require. If the buffer may be
+   * modified, the bytes are moved back over the name and type of the column, which have been read already; otherwise
+   * they are copied.
    */
   #readAligned(length: number): readonly [ArrayBuffer, number] {
     if (this.position + length > this.#bytes.length) throw new Error('a Native block ends in the middle of a column');

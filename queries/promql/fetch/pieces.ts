@@ -1,23 +1,22 @@
-/** Reads the points of selected series, in pieces that a worker processes one after the other. */
+/** Reads the points of selected series in blocks, which a worker processes one after the other. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
 import type { PointTable, SelectedSeries, SeriesSource } from './choose.ts';
 import type { Condition } from './matching.ts';
 import type { Window } from './scope.ts';
 
-/** Series with their points in the engine's format (`native-blocks.ts`). */
+/** Series with their points in ClickHouse's Native format (`native-blocks.ts`). */
 export interface PointBlock {
   readonly series: readonly SelectedSeries[];
   readonly blocks: Readonly<Partial<Record<PointTable, Uint8Array>>>;
 }
 
 /**
- * Maximum number of points in one statement. A sample has 24 bytes in a piece, and two pieces are held at a time.
- * Larger pieces are slower: results from about 16 MB up are written to memory that the system must allocate again for
- * each.
+ * Maximum number of points in one statement. A sample takes 24 bytes in a block, and two blocks are in memory at a
+ * time. Larger blocks are slower: for each result above about 16 MB, the system must allocate new memory.
  */
 const maxPointsPerBlock = { samples: 400_000, histograms: 60_000, summaries: 300_000 } as const;
-/** Maximum number of ids in one statement: the engine compares all of them with each granule. */
+/** Maximum number of ids in one statement: ClickHouse compares all of them with each granule. */
 const maxSeriesPerBlock = 10_000;
 /** Assumed interval of points until it is measured; few series have a shorter one. */
 const defaultIntervalMs = 5_000;
@@ -25,7 +24,7 @@ const defaultIntervalMs = 5_000;
 const maxPoints = 150_000_000;
 /** Maximum clock skew of senders: points are searched from a day before their time of reception on. */
 const maxClockSkewMs = 86_400_000;
-/** Extra time to read, because whether a native histogram continues the previous one depends on that one. */
+/** Additional time to read before the range: the previous native histogram shows whether the counter was reset. */
 const histogramLookbackMs = 300_000;
 const hourMs = 3_600_000;
 /** Latest time that the engine supports. */
@@ -42,15 +41,16 @@ const valueColumns: Readonly<Record<PointTable, string>> = {
 const startColumn = ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS start';
 
 /**
- * Returns the start of the read: sums of deltas begin with the hour, and depend on whether there was an hour before.
+ * Returns the start of the read. Sums of deltas begin with the hour, and also depend on whether the previous hour has
+ * points.
  */
 export const readFromMs = (fromMs: number, isDelta: boolean): number =>
   isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs;
 
 /**
- * Returns the clauses that select points of metrics within a window. More conditions may follow. An explicit `PREWHERE`
- * is planned faster than `WHERE`, which the engine converts. It does not work for a condition with a subquery
- * (`looksUp`).
+ * Returns the clauses that select points of metrics within a window. More conditions may follow. ClickHouse plans an
+ * explicit `PREWHERE` faster than a `WHERE`, which it converts. `PREWHERE` does not work for a condition with a
+ * subquery (`hasSubquery`).
  */
 export const pointsCondition = (
   table: PointTable,
@@ -94,7 +94,8 @@ const selectSources = (chosen: readonly SelectedSeries[], table: PointTable): Se
   chosen.flatMap(({ sources }) => sources).filter(({ tables }) => tables.includes(table));
 
 /**
- * Compares series by the storage order of points, so that each piece reads one range of the table and nothing twice.
+ * Compares series by the storage order of their points, so that each block reads one range of the table and nothing is
+ * read twice.
  */
 const compareStorageOrder = (left: SelectedSeries, right: SelectedSeries): number => {
   const [{ metric, id }, other] = [left.sources[0] as SeriesSource, right.sources[0] as SeriesSource];
@@ -103,8 +104,8 @@ const compareStorageOrder = (left: SelectedSeries, right: SelectedSeries): numbe
 };
 
 /**
- * Pieces of a selector's series; the next piece is read while one is used. Series are in order if one piece holds them
- * all, otherwise in storage order.
+ * Reads the series of a selector in blocks; the next block is read while the current one is used. The given order of
+ * the series is preserved if they fit into one block; otherwise they are in storage order.
  */
 export class PointBlockReader {
   readonly #columns: TenantColumns;
@@ -142,7 +143,7 @@ export class PointBlockReader {
   async next(): Promise<PointBlock | undefined> {
     const piece = await (this.#next ?? this.#readNext());
     this.#next = piece === undefined ? undefined : this.#readNext();
-    // The caller that requests the piece receives the error.
+    // Prevents an unhandled rejection; the caller that requests the block receives the error.
     this.#next?.catch(() => undefined);
     return piece;
   }
@@ -158,7 +159,7 @@ export class PointBlockReader {
     return { series, blocks };
   }
 
-  /** Returns how many of the series fit into one piece, from an index on. */
+  /** Returns how many of the series fit into one block, from an index on. */
   #countFitting(chosen: readonly SelectedSeries[], from = 0): number {
     let count = 0;
     for (let share = 0; share < 1 && count < maxSeriesPerBlock && from + count < chosen.length; count++)

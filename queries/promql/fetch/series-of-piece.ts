@@ -1,4 +1,4 @@
-/** Builds series from the points of a piece. Runs in a worker: no I/O. */
+/** Builds series from a block of points. Runs in a worker, so it must not perform I/O. */
 import { fromNative, type Histogram } from '../histograms/histogram.ts';
 import { computeStoredHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
@@ -44,7 +44,7 @@ const clipToWindow = (samples: PieceSamples, { fromMs, toMs }: Window): PieceSam
   const chosen = { times: new Float64Array(indexes.length), values: new Float64Array(indexes.length) };
   for (const [to, from] of indexes.entries()) {
     chosen.times[to] = times[from] as number;
-    // Copied as memory, so that a NaN retains its bits.
+    // `set` copies the memory, so that a NaN retains its bits.
     chosen.values.set(values.subarray(from, from + 1), to);
   }
   return {
@@ -134,7 +134,7 @@ const removeDuplicates = (samples: FloatPoints): FloatPoints => clipToWindow(sam
 const toCounter = (samples: FloatPoints, isDelta: boolean): FloatPoints =>
   isDelta ? toCumulative(removeDuplicates(samples)) : samples;
 
-/** Returns points without the rows for which `has` is false. */
+/** Reads the points of a column, except for the rows whose column `has` is 0. */
 const readExisting = (runs: readonly RowRun[], name: string, has?: string): FloatPoints => {
   const all = { times: readTimes(runs), values: readWithStaleMarkers(runs, name) };
   if (has === undefined) return all;
@@ -183,7 +183,7 @@ class TextSeries {
     known.values.push(value ?? Number.NaN);
   }
 
-  /** Ends all texts at a point without a value. */
+  /** Adds a stale marker to all series, for a point without a value. */
   end(time: number): void {
     for (const text of this.#byText.keys()) this.add(text, time, undefined);
   }
@@ -197,7 +197,7 @@ class TextSeries {
   }
 }
 
-/** Visits each row with a value; a row without one ends all texts. */
+/** Visits each row with a value; a row without a value adds a stale marker to all series. */
 const visitValues = (
   runs: readonly RowRun[],
   fan: TextSeries,
@@ -255,7 +255,7 @@ const expandSeries = function* (
   for (const [text, points] of byText) yield { labels: withLabel(labels, name, text), samples: mergeSources(points) };
 };
 
-/** Yields the series of a piece with their samples within the window, and omits series without samples. */
+/** Yields the series of a block with their samples within the window, and omits series without samples. */
 export const readBlockSeries = function* (
   { series, blocks }: PointBlock,
   window: Window,

@@ -27,7 +27,7 @@ interface StoredHistogram {
   readonly negative: Buckets;
 }
 
-/** Returns half as many buckets, or a quarter …: Prometheus' bucket `i` ends at 2^(i · 2^-scale). */
+/** Reduces the resolution: each step halves the number of buckets. Prometheus' bucket `i` ends at 2^(i · 2^-scale). */
 const reduceResolution = (all: Buckets, steps: number): Buckets => {
   const { first, counts } = all;
   if (steps === 0 || counts.length === 0) return all;
@@ -174,7 +174,7 @@ const addStored = (left: StoredHistogram, right: StoredHistogram): StoredHistogr
   };
 };
 
-/** Accumulates delta histograms, restarting each hour; a histogram itself marks the restart of its counter. */
+/** Adds delta histograms to a counter that restarts each hour. The reset hint of a histogram marks the restart. */
 export class DeltaHistograms {
   #sum: StoredHistogram | undefined;
   #timeMs = Number.NaN;

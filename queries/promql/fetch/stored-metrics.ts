@@ -11,7 +11,10 @@ interface StoredMetric extends NamedMetric {
   readonly source: string;
 }
 
-/** Returns the first characters of OTLP metrics that translate to this name; undefined if they cannot be determined. */
+/**
+ * Returns the possible first characters of OTLP metrics that translate to this name; empty if they cannot be
+ * determined.
+ */
 const listPossiblePrefixes = (name: string, translation: Translation): readonly string[] => {
   if (!escapesNames(translation.strategy)) return [name.slice(0, 1)];
   const first = /^[A-Za-z][A-Za-z0-9:]*/.exec(name)?.[0];
@@ -36,7 +39,7 @@ export const findMetricsByName = async (
       values[`start${index}`] = beginning;
       return `startsWith(metric, {start${index}:String})`;
     });
-    // Prefixes that no Prometheus name begins with are removed by the translation.
+    // The translation removes prefixes with which no Prometheus name can begin, so such metrics are candidates too.
     const others = escapesNames(scope.translation.strategy)
       ? " OR metric < 'A' OR (metric > 'Z~' AND metric < 'a') OR metric > 'z~'"
       : '';

@@ -5,9 +5,9 @@ import { KahanSum } from './kahan.ts';
 
 /** Notes about the addition of two histograms, which Prometheus reports as annotations. */
 export interface Addition {
-  /** Whether one histogram has a reset hint and the other the opposite one. */
+  /** Whether one histogram has the hint `reset` and the other `not-reset`. */
   readonly collision: boolean;
-  /** Whether the custom bounds differed: the result has only the common ones. */
+  /** Whether the custom bounds differed; the result then has only the common bounds. */
   readonly reconciled: boolean;
 }
 
@@ -91,8 +91,8 @@ export const countWidenedZeroBucket = (
 };
 
 /**
- * A sum of histograms. Counts have compensation of rounding errors, so that the order of many does not matter.
- * Resolution, zero bucket and custom bounds are reduced to a common form.
+ * A sum of histograms. Rounding errors of counts are compensated, so that the order of addition does not matter.
+ * Resolution, zero bucket and custom bounds are reduced to a form that all histograms have in common.
  */
 export class HistogramSum {
   #schema: number;

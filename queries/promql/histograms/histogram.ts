@@ -210,7 +210,7 @@ const toSpans = (indexes: readonly number[]): BucketSpan[] => {
   return spans;
 };
 
-/** Converts a histogram that was read. */
+/** Converts a native histogram, as it was read, for calculations. */
 export const fromNative = (native: NativeHistogram): Histogram => {
   const histogram = new Histogram();
   histogram.schema = native.schema;
@@ -225,7 +225,7 @@ export const fromNative = (native: NativeHistogram): Histogram => {
   return histogram;
 };
 
-/** Converts a histogram for output. */
+/** Converts a histogram to a native histogram for output. */
 export const toNative = (histogram: Histogram): NativeHistogram => ({
   schema: histogram.schema,
   zeroThreshold: histogram.zeroThreshold,

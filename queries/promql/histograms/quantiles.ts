@@ -18,8 +18,8 @@ export const bucketFractionBelow = ({ lower, upper }: Bucket, value: number, lin
 };
 
 /**
- * Returns the bounds between which a quantile is interpolated in a bucket: a side without observations of its sign ends
- * at 0.
+ * Returns the bounds between which a quantile is interpolated in a bucket. If a bucket extends to both sides of 0 and
+ * one side has no observations, that side ends at 0.
  */
 const interpolationBounds = (histogram: Histogram, { lower, upper }: Bucket): { lower: number; upper: number } => {
   if (histogram.custom || !(lower < 0 && upper > 0)) return { lower, upper };

@@ -1,7 +1,7 @@
 import type { Bucket, Buckets, Histogram } from './histogram.ts';
 import { bucketFractionBelow } from './quantiles.ts';
 
-/** Rest of a bucket, and the value assumed for its observations. */
+/** Remaining count of a trimmed bucket, and the value assumed for its observations. */
 interface Remainder {
   readonly count: number;
   readonly middle: number;
@@ -22,7 +22,7 @@ const bucketMiddle = (lower: number, upper: number, positive: boolean, linear: b
   return positive ? mean : -mean;
 };
 
-/** In the bucket without a lower bound, the part below the bound remains as if it began at 0. */
+/** Trims the bucket without a lower bound. If it extends above 0, it is treated as if it began at 0. */
 const trimUnboundedBelow = ({ upper, count }: Bucket, bound: number, below: boolean): Remainder => {
   if (below) {
     if (bound >= upper) return { count, middle: 0 };

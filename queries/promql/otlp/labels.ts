@@ -22,10 +22,10 @@ export interface ScopeTexts {
   readonly attributes: string;
 }
 
-/** Suffixes that Prometheus appends to the series names of one histogram or summary. */
+/** Suffixes of the series names of a histogram or summary in Prometheus. */
 export const partSuffixes = { buckets: '_bucket', count: '_count', sum: '_sum' } as const;
 
-/** Parts of an OTLP metric: each is its own series, or several (`buckets`, `quantiles`). */
+/** Parts of an OTLP metric: each is one series, or several series (`buckets`, `quantiles`). */
 export type SeriesPart = 'value' | 'native' | 'buckets' | 'quantiles' | 'count' | 'sum' | 'presence';
 export const listSeriesParts = (kind: string): readonly SeriesPart[] => {
   switch (kind) {
@@ -59,8 +59,8 @@ const addTargetLabels = (labels: Map<string, string>, resource: AttributeTexts):
 };
 
 /**
- * Values of keys that translate to one name are joined by `;` in the order of their keys, as the specification
- * requires.
+ * Translates attributes to labels. If several keys translate to one name, their values are joined by `;` in the order
+ * of the keys, as the specification requires.
  */
 const translateAttributes = (attributes: AttributeTexts, strategy: TranslationStrategy): Map<string, string> => {
   const labels = new Map<string, string>();

@@ -15,7 +15,7 @@ import {
   type VectorSelector,
 } from './tree.ts';
 
-/** Checks types in the same order as Prometheus and throws the first problem. */
+/** Checks types in the same order as Prometheus, and throws the first problem. */
 export class TypeChecker {
   readonly #text: string;
 

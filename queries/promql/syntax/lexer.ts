@@ -1,7 +1,7 @@
 import { syntaxLimits } from './limits.ts';
 import { quoteText } from './quotes.ts';
 
-/** Kinds of tokens: `key` is a keyword, whose name is in `name`. */
+/** Kinds of tokens; a `mark` is a punctuation mark. */
 export type TokenKind =
   | 'end'
   | 'error'
@@ -339,7 +339,7 @@ class Lexer {
   #scanNumber(first: string): void {
     this.#at -= first.length;
     const maxCharacters = syntaxLimits.maxNumberCharacters;
-    // Bounds the input of the expressions below, so that none of them takes long.
+    // Limits the input of the regular expressions below, so that none of them takes long.
     const rest = this.#input.slice(this.#at, this.#at + maxCharacters + 2);
     const number =
       /^(?:0[xX]_?[\da-fA-F]+(?:_[\da-fA-F]+)*|(?:\d+(?:_\d+)*)?\.?(?:\d+(?:_\d+)*)?(?:[eE][+-]?\d+(?:_\d+)*)?)/.exec(
@@ -359,7 +359,7 @@ class Lexer {
       this.#emit('duration');
       return;
     }
-    // The length that Prometheus reads before it rejects the number.
+    // The text that Prometheus reads before it rejects the number.
     const invalidText =
       /^\d+[smhdwy]s?(?:\d+[smhdw]s?)*\w?|^\d+(?:\.\d*)?\.|^\d*(?:\.\d*)?(?:[smhdwy]\w?|\w)?/.exec(rest)?.[0] ?? '';
     this.#at += invalidText.length;

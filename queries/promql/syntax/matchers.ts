@@ -14,7 +14,8 @@ export const compileAnchoredRegex = (source: string): RE2JS => {
 const literalListPattern = /^(?:[^\\.+*?()[\]{}^$]|\\[!-/:-@[-`{-~])*$/;
 
 /**
- * Returns the texts of a regular expression that is only a list, as dashboard variables produce; undefined otherwise.
+ * Returns the texts of a regular expression that is only a list of literals, as dashboard variables produce; undefined
+ * otherwise.
  */
 const parseLiteralList = (source: string): ReadonlySet<string> | undefined => {
   if (!literalListPattern.test(source)) return undefined;

@@ -35,7 +35,7 @@ const metricNameKeywords = new Set(
     ' ',
   ),
 );
-/** Like experimental functions, these must be enabled. */
+/** Experimental aggregators, which must be enabled like experimental functions. */
 export const experimentalAggregators: ReadonlySet<string> = new Set(['limitk', 'limit_ratio']);
 const parameterizedAggregators = new Set(['topk', 'bottomk', 'count_values', 'quantile', 'limitk', 'limit_ratio']);
 
@@ -89,7 +89,7 @@ const parseCall = (reader: TokenReader): Call => {
   const token = reader.consume();
   const { args, end } = parseArguments(reader);
   const signature = signatures.get(token.text);
-  // Its expression is compiled during evaluation.
+  // The regular expression of `label_replace` is compiled during evaluation.
   const regex = token.text === 'label_replace' ? args[4] : undefined;
   if (regex?.kind === 'string') reader.countRegex(estimateRegexCost(regex.value), regex);
   if (signature === undefined) reader.reportProblem(token, `unknown function with name ${quoteText(token.text)}`);

@@ -29,7 +29,10 @@ const escapeCharacter = (character: string, quote: string): string => {
 export const quoteText = (text: string, quote: '"' | "'" = '"'): string =>
   quote + [...text].map((character) => escapeCharacter(character, quote)).join('') + quote;
 
-/** Parses an escape after its backslash: bytes, and number of characters. Undefined if it is invalid. */
+/**
+ * Parses an escape sequence after its backslash. Returns its bytes and its number of characters; undefined if it is
+ * invalid.
+ */
 const parseEscape = (text: string, quote: string): { bytes: Buffer; length: number } | undefined => {
   const first = text[0] ?? '';
   const code = escapeCodes.get(first);

@@ -3,7 +3,7 @@ import { describeToken, type Token, tokenize } from './lexer.ts';
 import { syntaxLimits } from './limits.ts';
 import type { Position } from './tree.ts';
 
-/** PromQL features allowed beyond the stable language. */
+/** PromQL features that are enabled in addition to the stable language. */
 export interface SyntaxOptions {
   readonly experimentalFunctions: boolean;
   readonly durationExpressions: boolean;

@@ -15,8 +15,8 @@ const costOfRepetitions = (source: string): number => {
 };
 
 /**
- * Returns the approximate number of instructions of a compiled RE2 expression, and never much less, from its text
- * without compiling.
+ * Estimates the number of instructions of a compiled RE2 expression from its text, without compiling it. The estimate
+ * is never much too low.
  */
 export const estimateRegexCost = (source: string): number => {
   const isFolded = /\(\?[a-zA-Z]*i/.test(source);

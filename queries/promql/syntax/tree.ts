@@ -53,7 +53,7 @@ export interface Matching {
   readonly fillRight?: number | undefined;
 }
 
-/** Time that `@` fixes: milliseconds, or an end of the query's range. */
+/** Time of the modifier `@`: milliseconds, or the start or end of the query's range. */
 export type FixedTime = number | 'start' | 'end';
 
 /** `offset` and `@` of a selector or subquery. */
@@ -238,7 +238,7 @@ export const isComparison = (operator: BinaryOperator): boolean =>
 
 export const isSetOperator = (operator: BinaryOperator): boolean => ['and', 'or', 'unless'].includes(operator);
 
-/** Returns the name of a type in Prometheus' documentation. */
+/** Returns the name of a type as in Prometheus' documentation. */
 export const formatType = (type: ValueType): string => {
   if (type === 'vector') return 'instant vector';
   return type === 'matrix' ? 'range vector' : type;

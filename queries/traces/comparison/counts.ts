@@ -51,7 +51,10 @@ const withResourcesSql = (sample: Sample): string =>
       SELECT resource_id, any(attributes) AS of_resource, any(attribute_types) AS resource_types FROM resources
       WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS sender USING (resource_id))`;
 
-/** Returns what to test, and what to omit. `service.name` is the field `service`. */
+/**
+ * Returns the values to test, and the fields to omit. The attribute `service.name` is omitted, because it is the field
+ * `service`.
+ */
 export const findCandidates = async (
   reading: Reading,
   sample: Sample,
@@ -186,7 +189,10 @@ const readRanks = async (reading: Reading, sample: Sample, fields: readonly Fiel
   });
 };
 
-/** Returns how many units of the sample have which of some candidates: bits in their order, at most 60. */
+/**
+ * Counts the units of the sample by the combination of candidates that they have. A bit represents each candidate, at
+ * most 60.
+ */
 export const readUnits = async (
   reading: Reading,
   sample: Sample,

@@ -46,8 +46,9 @@ export interface Difference {
 type TestResult = Omit<Difference, 'adjustedP'>;
 
 /**
- * Returns the significant differences, largest first by the bound of the interval nearer to 0, and the number of tests.
- * Values that too few or all units have are not tested; the total over both sets is independent of a difference.
+ * Returns the significant differences and the number of tests. The differences are sorted by the bound of the interval
+ * that is nearer to 0, largest first. Values that too few units or all units have are not tested. This selection does
+ * not bias the tests, because it uses only the total over both sets.
  */
 export const rankDifferences = (
   candidates: readonly Candidate[],

@@ -106,7 +106,10 @@ export class Sample {
     return this.#samplingIntervals.selected > 1 || this.#samplingIntervals.baseline > 1;
   }
 
-  /** Sampled by the hash of the trace, so that the sample is reproducible and contains entire traces. */
+  /**
+   * SQL of the sampled rows. The hash of the trace id decides, so that the sample is reproducible and contains entire
+   * traces.
+   */
   get rowsSql(): string {
     const { selected, baseline } = this.#samplingIntervals;
     const samplingCondition = this.isSampled
@@ -116,7 +119,7 @@ export class Sample {
       FROM spans WHERE ${this.#base}${this.#population}${samplingCondition})`;
   }
 
-  /** Traces with a matching span are selected entirely. */
+  /** Returns the conditions of all units. If units are traces, a trace with a matching span is included entirely. */
   #populationCondition(conditions: readonly string[]): string {
     if (conditions.length === 0) return '';
     const all = conditions.join(' AND ');

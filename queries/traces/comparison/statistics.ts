@@ -1,6 +1,6 @@
 /**
- * Tests whether two sets differ, and by how much. Everything is symmetric in the two sides of a table: only signs
- * change.
+ * Tests whether two sets differ, and by how much. All tests are symmetric: if the two sets are exchanged, only the
+ * signs change.
  */
 
 /** Counts of a value in two sets: `a` of `n` selected, `b` of `m` others. */
@@ -112,8 +112,9 @@ export interface RankCounts {
 const sumCounts = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /**
- * Mann–Whitney rank test over buckets, whose numbers count as equal. `superiority` is the probability that a selected
- * number is the larger one of a pair, ties counted half, with its 95 % interval (Hanley and McNeil 1982).
+ * Mann–Whitney rank test over buckets; the numbers in a bucket count as equal. `superiority` is the probability that
+ * the selected number of a pair is larger than the other one, where ties count half, with its 95 % interval (Hanley and
+ * McNeil 1982).
  */
 export const rankTest = ({
   selected,

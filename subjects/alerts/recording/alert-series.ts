@@ -34,7 +34,8 @@ const seriesKey = ({ labels }: RecordedSeries): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /**
- * Returns the series of pending and firing alerts, and end markers of previous series that no longer exist, each once.
+ * Returns the series of pending and firing alerts, and staleness markers for previous series that no longer exist, each
+ * once.
  */
 export const createAlertSeries = (
   before: RuleAlerts | undefined,

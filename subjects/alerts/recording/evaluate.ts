@@ -25,7 +25,10 @@ export type ExpressionResult =
   | { readonly elements: readonly { readonly labels: Labels; readonly value: number | NativeHistogram }[] }
   | { readonly error: string };
 
-/** Evaluates several expressions at the evaluation time. `added` counts as stored. Rejects if no query can run. */
+/**
+ * Evaluates several expressions at the evaluation time. The series `toInputSeries` are treated as if they were stored. Rejects
+ * if no query can run.
+ */
 export type RunExpressions = (
   expressions: readonly string[],
   added: readonly Series[],
@@ -78,7 +81,7 @@ const recordSeries = (
       return `a series has labels of ${key.length} characters; the maximum is ${maxLabelText}`;
     recordedByKey.set(key, { labels, value });
   }
-  // In Prometheus's wording.
+  // The messages of Prometheus.
   if (recordedByKey.size < elements.length)
     return 'vector contains metrics with the same labelset after applying rule labels';
   if (limit > 0 && recordedByKey.size > limit) return `exceeded limit of ${limit} with ${recordedByKey.size} series`;
@@ -112,7 +115,7 @@ const toRecordedSeries = ({ labels, value }: RecordedElement): RecordedSeries =>
   };
 };
 
-/** Keys of rules. A second rule with the same name has a different key. */
+/** Returns a key for each rule: its name, and a number that distinguishes rules with the same name. */
 const createRuleKeys = (rules: readonly RecordingRule[]): string[] => {
   const seen = new Map<string, number>();
   return rules.map(({ record }) => {
@@ -145,7 +148,7 @@ class GroupRecording {
     return this.#recorded.size;
   }
 
-  /** A failed rule ends no series. */
+  /** Keeps the series of a failed rule, so that none ends. */
   retain(index: number): void {
     const key = this.#keys[index] as string;
     const before = this.#prior[key];

@@ -7,8 +7,8 @@ import { compileTest } from '../../../queries/promql/syntax/matchers.ts';
 import type { RecordingRule } from '../../../schemas/resources/recording-group.ts';
 
 /**
- * Name tests, one for each selector of the expression. An invalid expression reads nothing: its query reports the
- * error.
+ * Returns tests for metric names, one for each selector of the expression. An invalid expression has no selectors; its
+ * query reports the error.
  */
 const selectorTests = ({ expression }: Pick<RecordingRule, 'expression'>): readonly ((name: string) => boolean)[] => {
   let selectors: readonly (readonly Matcher[])[];
@@ -25,8 +25,8 @@ const selectorTests = ({ expression }: Pick<RecordingRule, 'expression'>): reado
 };
 
 /**
- * Returns the rules by round. A rule reads the results of preceding rules from this evaluation, and those of following
- * rules from the previous evaluation.
+ * Returns the indexes of the rules in rounds. The rules of one round may run concurrently. A rule reads the results of
+ * preceding rules from this evaluation, and those of following rules from the previous evaluation.
  */
 export const orderInRounds = (
   rules: readonly Pick<RecordingRule, 'record' | 'expression'>[],

@@ -33,7 +33,7 @@ const timeoutMessage = (withinMs: number): string =>
 const toExpressionResult = ({ value }: EvaluationResult): ExpressionResult => {
   if (value.type === 'vector') return { elements: value.elements };
   if (value.type === 'scalar') return { elements: [{ labels: {}, value: value.value }] };
-  // In Prometheus's wording.
+  // The message of Prometheus.
   return { error: 'rule result is not a vector or scalar' };
 };
 
@@ -42,7 +42,7 @@ class ExpressionRun {
   readonly #reading: QueryReading;
   readonly #options: RunOptions;
   readonly #totalTimeout: AbortSignal;
-  /** Whether a single expression timed out: then the group is at fault, and its rules report that */
+  /** Whether an expression timed out on its own, which means that the group's expressions are too slow */
   #hasTimedOut = false;
 
   constructor(reading: QueryReading, options: RunOptions) {
@@ -51,7 +51,7 @@ class ExpressionRun {
     this.#totalTimeout = AbortSignal.timeout(options.totalTimeoutMs);
   }
 
-  /** Runs the expressions in a slot. Rejects with `LateError` if no slot was available in time. */
+  /** Runs the expressions in a query slot. Rejects with `TimeoutError` if no slot was available in time. */
   async runInSlot(expressions: readonly string[], added: readonly Series[]): Promise<readonly ExpressionResult[]> {
     const { answers, signal, totalTimeoutMs } = this.#options;
     if (this.#totalTimeout.aborted && this.#hasTimedOut)
@@ -138,9 +138,9 @@ class ExpressionRun {
 }
 
 /**
- * Returns a function that runs expressions. Rejects if the signal aborts, according to `canRetry`. Rejects with
- * `LateError` if there is no result in time because of overload, which is not a fault of the rules. Other failures are
- * results.
+ * Returns a function that runs expressions. It rejects if the signal aborts; with `TimeoutError` if there is no result
+ * in time because of overload, which is not a fault of the rules; and with `UnavailableError` if the store does not
+ * respond and `canRetry` is set. Other failures are error results of the expressions.
  */
 export const createExpressionRun = (reading: QueryReading, options: RunOptions): RunExpressions => {
   const expressionRun = new ExpressionRun(reading, options);

@@ -109,7 +109,7 @@ const describeIntegrations = (receiver: Fields): string[] =>
     field.endsWith('_configs') && toList(value).length > 0 ? [`${toList(value).length} × ${field.slice(0, -8)}`] : [],
   );
 
-/** Integrations whose `send_resolved` defaults to false; for all others it defaults to true. */
+/** Integrations whose `send_resolved` is false by default; for all others, the default is true. */
 const withoutResolvedByDefault = new Set(['email_configs', 'rocketchat_configs', 'slack_configs', 'wechat_configs']);
 
 const sendsResolved = (receiver: Fields): boolean => {
@@ -159,7 +159,7 @@ export const importAlertmanager = (text: string): ImportedRouting => {
       timeIntervals: toList(toFields(one)['time_intervals']).map((part) => convertInterval(toFields(part))),
     })),
   };
-  // Absent fields get their defaults.
+  // The conversion to JSON removes undefined fields, so that the schema sets their defaults.
   const result = AlertRouting.safeParse(JSON.parse(JSON.stringify(converted)));
   if (!result.success) throw new AlertmanagerFileError(toProblems(result.error));
   const problems = findRoutingProblems(result.data);

@@ -4,7 +4,10 @@ import { type CompiledMatchers, compileMatchers, type Labels } from './matching.
 
 interface FiringSource {
   readonly id: string;
-  /** Whether the alert is also a target of the same rule: then it does not mute others that are both. */
+  /**
+   * Whether the alert is also a target of the same rule. If so, it does not mute alerts that are both source and
+   * target.
+   */
   readonly isTarget: boolean;
 }
 
@@ -20,8 +23,8 @@ const equalLabelsKey = ({ equal }: CompiledInhibitRule, labels: Labels): string 
   JSON.stringify(equal.map((name) => labels[name] ?? ''));
 
 /**
- * Firing alerts that may mute others. A target that is also a source is not muted by alerts that are both, so that two
- * alerts cannot mute each other.
+ * The firing alerts that may mute others. An alert that is both source and target of a rule is not muted by other such
+ * alerts, so that two alerts cannot mute each other.
  */
 export class Inhibition {
   readonly #rules: readonly CompiledInhibitRule[];

@@ -14,7 +14,10 @@ export interface CompiledMatchers {
 
 const labelValue = (labels: Labels, name: string): string => (Object.hasOwn(labels, name) ? (labels[name] ?? '') : '');
 
-/** The expression of a matcher. It matches the entire value, and `.` does not match line breaks, as in Alertmanager. */
+/**
+ * Compiles the regular expression of a matcher. It must match the entire value, and `.` does not match line breaks, as
+ * in Alertmanager.
+ */
 const wholeRegex = (value: string) => compileRegex(`^(?-s:(?:${value}))$`);
 
 /** Returns the problem of a matcher; `undefined` if it is valid. */
@@ -28,7 +31,7 @@ const createTest = ({ name, operator, value }: Matcher): ((labels: Labels) => bo
   if (operator === '=') return (labels) => labelValue(labels, name) === value;
   if (operator === '!=') return (labels) => labelValue(labels, name) !== value;
   const regex = wholeRegex(value);
-  // Validated when it was written. An expression that is no longer valid matches nothing.
+  // Expressions are validated when a document is saved. One that is no longer valid matches nothing.
   if (typeof regex === 'string') return () => false;
   const isMatchExpected = operator === '=~';
   return (labels) => regex.test(labelValue(labels, name)) === isMatchExpected;

@@ -3,7 +3,7 @@ import type { AlertRouting, Matcher, Route } from '../../../schemas/resources/al
 import { matcherProblem } from './matching.ts';
 
 export interface RoutingProblem {
-  /** Dotted. */
+  /** Dotted path of the field, such as `route.receiver`. */
   readonly path: string;
   readonly message: string;
 }

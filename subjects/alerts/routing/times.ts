@@ -6,7 +6,7 @@ import {
   timeRanges,
 } from '../../../schemas/resources/alert-routing.ts';
 
-/** Wall-clock time and date in a time zone */
+/** Local date and time in a time zone */
 interface WallTime {
   readonly year: number;
   readonly month: number;

@@ -11,7 +11,7 @@ import { type CompiledMatchers, compileMatchers, formatMatchers, type Labels } f
 export interface CompiledRoute {
   /** Path in the tree, `0` for the root, `0/2` for its third child. */
   readonly id: string;
-  /** Matchers along the path, in Alertmanager's format: the first part of a group's key. */
+  /** Matchers of the route and its ancestors, in Alertmanager's format: the first part of a group's key. */
   readonly key: string;
   readonly receiver: string;
   readonly matchers: readonly Matcher[];
@@ -75,7 +75,8 @@ export const compileRoutes = ({ route }: Pick<AlertRouting, 'route'>): CompiledR
   compileRoute(route, defaultSettings, '0', '');
 
 /**
- * Returns the final routes of labels, in order: for a matching route, those of its matching children, or else itself.
+ * Returns the routes that receive an alert with these labels, in order: the matching child routes of a matching route,
+ * or the route itself if no child route matches.
  */
 export const findRoutes = (route: CompiledRoute, labels: Labels): CompiledRoute[] => {
   if (!route.matching.matches(labels)) return [];

@@ -1,4 +1,4 @@
-/** Go's `printf`. */
+/** Formats values like Go's `printf`. */
 import { TemplateError } from './errors.ts';
 import {
   formatExponent,
@@ -17,7 +17,7 @@ interface Verb {
   readonly verb: string;
 }
 
-/** Larger widths are refused: a short template must not produce a long text. */
+/** Maximum width, so that a short template cannot produce a long text. */
 const maxWidth = 1000;
 
 const formatExponential = (value: number, precision: number): string => {
@@ -54,14 +54,17 @@ const ofFloat = (value: number, { verb, precision }: Verb): string | undefined =
   return verb === 'E' || verb === 'G' ? text.toUpperCase() : text;
 };
 
-/** `toFixed` uses exponents from 1e21 on, and rounds half away from zero. */
+/**
+ * Formats a number with a fixed number of decimal places. Unlike `toFixed`, it uses no exponents from 1e21 on, and
+ * rounds half to even.
+ */
 const formatFixed = (value: number, precision: number): string => {
   const places = Math.min(precision, 60);
   if (Math.abs(value) < 1e21) {
     const text = value.toFixed(places);
     const exact = value.toFixed(100);
     const cut = exact.slice(0, exact.indexOf('.') + (places === 0 ? 0 : places + 1));
-    // Go rounds half to even.
+    // Go rounds half to even, `toFixed` half away from zero.
     const isHalf = /^5?0*$/.test(exact.slice(exact.indexOf('.') + 1 + places)) && text !== cut;
     return isHalf && /[02468]$/.test(cut) ? cut : text;
   }
@@ -102,7 +105,7 @@ const formatByVerb = (value: Value, verb: Verb): string | undefined => {
   }
 };
 
-/** Go formats a missing value as `%!f(<nil>)`, but here an alert without a value is valid. */
+/** Formats a value. Go formats a missing value as `%!f(<nil>)`, but here an alert without a value is valid. */
 const shown = (value: Value, verb: Verb): string => {
   if (verb.verb === 'T') return goTypeName(value);
   if (value === null) return formatValue(value);

@@ -16,7 +16,7 @@ import {
 
 export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value;
 
-/** A function with a fixed number of arguments. */
+/** Creates a function with a fixed number of arguments. */
 const withArity =
   (count: number, call: (...given: Value[]) => Value): TemplateFunction =>
   (given) => {
@@ -25,14 +25,14 @@ const withArity =
   };
 const withText = (call: (text: string) => Value): TemplateFunction =>
   withArity(1, (given) => call(requireString(given as Value)));
-/** A missing value remains missing. */
+/** Creates a function with one numeric argument. For a missing value, it returns a missing value. */
 const withNumber = (call: (figure: number) => Value): TemplateFunction =>
   withArity(1, (given = null) => (given === null ? null : call(toNumber(given))));
 
 type Numeric = number | bigint;
 const isNumeric = (value: Value): value is Numeric => typeof value === 'number' || typeof value === 'bigint';
 
-/** For NaN neither comparison is true. */
+/** Returns -1, 0 or 1; undefined for NaN, for which every comparison is false. */
 const comparePrimitives = <Kind extends Numeric | string>(left: Kind, right: Kind): number | undefined => {
   if (left < right) return -1;
   if (left > right) return 1;
@@ -59,7 +59,7 @@ const getElement = (items: readonly Value[], place: number): Value => {
   return found;
 };
 
-/** A label of a sample; empty if absent. */
+/** Returns a label of a sample; empty if absent. */
 const getLabel = (name: string, sample: Value): string => {
   const labels = requireSample(sample).get('Labels');
   return labels instanceof Map ? requireString((labels.get(name) as Value | undefined) ?? '') : '';
@@ -73,7 +73,7 @@ const sortByLabel = (name: string, vector: Value): Value =>
 
 const getFirst = (vector: Value): Value => {
   const [first] = requireSamples(vector);
-  // In Prometheus's wording.
+  // The message of Prometheus.
   if (first === undefined) throw new TemplateError('first() called on vector with no elements');
   return first;
 };
@@ -99,7 +99,7 @@ const slice: TemplateFunction = ([from = null, begin = 0n, end]) => {
   return bytes.subarray(first, last).toString('utf8');
 };
 
-/** As in Go: spaces between operands if neither is a string. */
+/** Concatenates values as in Go: with a space between two values if neither is a string. */
 const print: TemplateFunction = (given) =>
   given
     .map((value, at) => {
@@ -129,7 +129,7 @@ const urlquery = (text: string): string =>
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 
-/** Maximum instructions of a compiled expression, which determine its cost. */
+/** Maximum number of instructions of a compiled expression, which determines its cost. */
 const maxInstructions = 1_000;
 
 const pattern = (text: string): RE2JS => {
@@ -255,7 +255,7 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   strvalue: withArity(1, (sample) => getLabel('__value__', sample as Value)),
   sortByLabel: withArity(2, (name, vector) => sortByLabel(requireString(name as Value), vector as Value)),
   args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
-  // Neither is known during rule evaluation.
+  // The server's addresses are unknown during rule evaluation, so these are empty.
   pathPrefix: noAddress,
   externalURL: noAddress,
 };

@@ -27,7 +27,7 @@ export type Node =
       readonly otherwise: readonly Node[];
     };
 
-/** Maximum nesting: parser and evaluator are recursive. */
+/** Maximum nesting depth, because parser and evaluator are recursive. */
 const maxDepth = 50;
 
 class Parser {
@@ -74,7 +74,7 @@ class Parser {
     return result;
   }
 
-  /** Parses nodes up to `end` or `else`, whose keyword is consumed, or to the end of the template. */
+  /** Parses nodes up to and including the keyword `end` or `else`, or up to the end of the template. */
   #parseNodes(): { readonly nodes: readonly Node[]; readonly ended: string } {
     const nodes: Node[] = [];
     for (;;) {

@@ -1,4 +1,7 @@
-/** Queries in templates of rules: Prometheus's function `query`. Rendering is pure, so the results are passed in. */
+/**
+ * Queries in templates of rules: the function `query` of Prometheus. Rendering is synchronous, so query results are
+ * passed in.
+ */
 
 /** An element of an expression's result vector */
 interface Sample {
@@ -14,7 +17,7 @@ export type QueryResultLookup = (expression: string, atMs: number) => TemplateQu
 /** Runs an expression at a time. Rejects only if the request was aborted. */
 export type RunTemplateQuery = (expression: string, atMs: number) => Promise<TemplateQueryResult>;
 
-/** Maximum number of queries of all texts in one evaluation; equal queries count once. */
+/** Maximum number of template queries in one evaluation; equal queries count once. */
 const maxQueries = 50;
 
 interface PendingQuery {
@@ -22,7 +25,9 @@ interface PendingQuery {
   readonly atMs: number;
 }
 
-/** Builds a value with texts, runs the queries in them, and builds it again with the results until no query remains. */
+/**
+ * Renders templates, runs the queries in them, and renders them again with the results until every query has a result.
+ */
 export const renderWithQueries = async <Made>(
   render: (queried: QueryResultLookup) => Made,
   queryText: RunTemplateQuery,

@@ -17,12 +17,12 @@ export interface TemplateValues {
   readonly queried?: QueryResultLookup | undefined;
 }
 
-/** Limits of one template: steps, and the length of any text, since lists and texts can grow. */
+/** Limits of one template: evaluation steps, the length of any text, and queries. */
 const limits = { steps: 10_000, length: 65_536, queries: 5 };
 
 /**
- * Steps of a call, and the number of argument characters that cost another step. Regular expressions are compiled and
- * slow.
+ * Steps that a function call costs in addition, and the number of argument characters that cost one more step. Regular
+ * expressions are slow, because they are compiled for each call.
  */
 const costs = { plain: { steps: 0, characters: 64 }, regex: { steps: 50, characters: 8 } };
 const functionCost = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
@@ -36,7 +36,7 @@ const textLength = (value: Value): number => {
   return length;
 };
 
-/** How a list of nodes ended */
+/** How the evaluation of a list of nodes ended */
 type Ending = 'end' | 'break' | 'continue';
 
 class TemplateRun {
@@ -111,7 +111,7 @@ class TemplateRun {
     }
   }
 
-  /** The scope of inner variables ends with the block. */
+  /** Evaluates a block. The scope of its variables ends with it. */
   #control(node: Extract<Node, { pipeline: Pipeline; body: readonly Node[] }>, dot: Value): Ending {
     const variables = this.#variables.length;
     const ending = node.kind === 'range' ? this.#range(node, dot) : this.#branch(node, dot);
@@ -191,7 +191,7 @@ class TemplateRun {
     );
   }
 
-  /** Returns the first deciding value, or the last. */
+  /** Evaluates `and` or `or`: returns the first value that determines the result, or else the last value. */
   #shortCircuit(decidingValue: boolean, given: readonly Operand[], piped: readonly Value[], dot: Value): Value {
     let value: Value = null;
     for (const operand of given) {

@@ -1,4 +1,4 @@
-/** Templates in labels and annotations, with values and labels, as in Prometheus rule files: Go's templates. */
+/** Templates in labels and annotations of rules: Go templates, as in Prometheus rule files. */
 import { TemplateError } from './errors.ts';
 import { functions } from './functions.ts';
 import { type Node, parseTemplate } from './parse.ts';
@@ -35,7 +35,10 @@ export const renderTemplate = (template: string, values: TemplateValues): string
   }
 };
 
-/** Returns the problem of an invalid template; undefined if it is valid. Values are unknown before rendering. */
+/**
+ * Returns the problem of an invalid template; undefined if it is valid. Errors that depend on values occur only when it
+ * is rendered.
+ */
 export const templateProblem = (template: string, mayQuery = true): string | undefined => {
   const nodes = template.includes('{{') ? parseOrError(template, mayQuery) : [];
   return typeof nodes === 'string' ? nodes : undefined;

@@ -33,7 +33,7 @@ export const formatFloat = (value: number): string => {
   return `${digits}e${formatExponent(power)}`;
 };
 
-/** Formats `+7` as `+07`. */
+/** Formats an exponent with at least two digits: `+7` is `+07`. */
 export const formatExponent = (power: string): string => `${power[0]}${power.slice(1).padStart(2, '0')}`;
 
 /** Removes trailing zeros of a fraction. */

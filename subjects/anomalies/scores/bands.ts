@@ -31,7 +31,9 @@ export const downsample = (points: readonly BandPoint[], stepMs: number): BandPo
   return [...bySteps].map(([step, [, ...values]]) => [step * stepMs, ...values]);
 };
 
-/** Returns four series for each input series. Steps that were not scored are omitted. */
+/**
+ * Returns four series for each input series: value, expected value, and both bounds. Steps without a score are omitted.
+ */
 export const toBandSeries = (all: readonly SeriesBand[], partial: readonly Incompleteness[]): Answer =>
   buildSeriesAnswer(
     all.flatMap(({ name, unit, labels, points }) =>
@@ -99,7 +101,7 @@ export const readDetectorBands = async (
       ),
     })),
     anomalousSeries.length > maxSeries
-      ? [{ code: 'groups', message: `more series were unusual: these are ${maxSeries} with the highest scores` }]
+      ? [{ code: 'groups', message: `more series were anomalous: these are the ${maxSeries} with the highest scores` }]
       : [],
   );
 };

@@ -1,14 +1,14 @@
 /**
- * Clock of a season: UTC until a daylight saving change, then an hour more or less if that fits better. Nothing changes
- * until a series has alarmed in the weeks after the change. From then on, values that the better clock explains are
- * normal.
+ * Detects that a season follows local time. The clock of a season is UTC until a daylight saving change; afterwards it
+ * is shifted by an hour if that fits the values better. Nothing changes until a series has had an anomaly in the weeks
+ * after the change. From then on, values that the likelier clock explains are normal.
  */
 import { deviationNear, seasonalValue, toSeasonPosition } from './season.ts';
 import { clockSlots, readSlot, type ScorerState, slots } from './state.ts';
 import { daysAfter, findRecentChange } from './summer-time.ts';
 
 const [hourMs, dayMs, weekMs] = [3_600_000, 86_400_000, 604_800_000];
-/** Minimum age before a season is a guide to another hour. */
+/** Minimum length of the history before the values of another hour can be predicted from the season. */
 const minMs = 3 * weekMs;
 /**
  * Minimum log-likelihood ratio in favor of the other clock. The ratio is bounded between this and 1.5 times as much.
@@ -16,13 +16,13 @@ const minMs = 3 * weekMs;
 const minSwitchEvidence = 25;
 const maxEvidence = 1.5 * minSwitchEvidence;
 /**
- * Time for which the ratio must persist, so that a late job is recognized as one. Switching back takes this much
- * longer.
+ * Time for which the ratio must persist, so that a job that is late once does not shift the clock. Switching back takes
+ * this much longer.
  */
 const minPersistenceMs = 2 * hourMs;
 const minEvidence = { before: -minSwitchEvidence, after: -2 * minSwitchEvidence } as const;
 const [slowPace, fastPace] = [0.01, 0.25];
-/** Factor by which a season's deviation exceeds that of its hours. */
+/** Factor by which the deviation of a season exceeds the usual deviation of its hours. */
 const seasonDeviationFactor = 2;
 /** Minimum log-likelihood of a value that does not fit, relative to one that does. */
 const minLogLikelihood = -6;
@@ -30,11 +30,11 @@ const minLogLikelihood = -6;
 /** Stages of a clock change: nothing, an alarm, or a move of the season to the other clock. */
 const stages = { none: 0, alarm: 1, move: 2 } as const;
 
-/** Returns a time by the clock of the season. */
+/** Converts a time to the clock of the season. */
 export const clockMs = ({ clock }: ScorerState, timeMs: number): number =>
   timeMs + readSlot(clock, clockSlots.ahead) * hourMs;
 
-/** Normal value at a time by the other clock, and the deviation by either clock. */
+/** Seasonal value at a time by the other clock, and the usual deviation by each clock. */
 export interface OtherClockPoint {
   readonly ms: number;
   readonly season: number;

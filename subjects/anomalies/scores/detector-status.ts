@@ -111,8 +111,8 @@ const anomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: num
 };
 
 /**
- * Returns the status of series that are anomalous at a time, or were within a day. For other series, stored scores have
- * no labels.
+ * Returns the status of series that are anomalous at a time, or were within the day before. Other series are omitted,
+ * because their stored scores have no labels.
  */
 export const readDetectorStatus = async (
   detectorId: string,

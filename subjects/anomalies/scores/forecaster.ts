@@ -1,5 +1,6 @@
 /**
- * Forecasts the next value from levels of several speeds relative to the season, a trend, and levels of the raw value.
+ * Forecasts the next value by a combination of levels that follow the values at different speeds: levels relative to
+ * the season, one of them with a trend, and levels of the raw value.
  */
 import { forecasterCount, readSlot, type ScorerState, slots } from './state.ts';
 
@@ -37,8 +38,8 @@ export const expectation = (state: ScorerState, season: number): Expectation => 
 };
 
 /**
- * Returns the forecast of the slowest level whose error is close to the best. Changes remain visible against it longer
- * than against fast levels.
+ * Returns the forecast of the slowest level whose error is close to the best. Compared with it, changes remain visible
+ * for longer than compared with fast levels.
  */
 export const predictSteady = (state: ScorerState, season: number, expected: number): number => {
   const way = findSteadyForecaster(state);
@@ -97,7 +98,7 @@ export const learnLevels = (
   }
 };
 
-/** Learns the trend. A sawtooth drops at once, and its trend continues from there. */
+/** Learns the trend. After a sudden drop, as in a sawtooth, the same trend continues from the new level. */
 const learnTrend = (n: Float32Array, fromLevel: number, pace: number, drop: number, count: number): void => {
   const slope = readSlot(n, slots.slope);
   const off = fromLevel - slope;

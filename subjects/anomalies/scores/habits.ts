@@ -5,7 +5,7 @@ import { readSlot, type ScorerState, slots } from './state.ts';
 const minJumpDeviations = 8;
 /** Number of points after a jump that belong to it. */
 const settlingPoints = 12;
-/** Number of jumps that form a habit; half of the count decays in two weeks. */
+/** Number of jumps that form a habit. The count decays by half in two weeks. */
 const minHabitCount = 6;
 const forgettingMs = 3 * 604_800_000;
 /** Maximum mean spread of the logarithms of jump sizes, and maximum distance of a habitual jump from their mean. */

@@ -7,7 +7,7 @@ import { clockSlots, exactSlots, readSlot, type ScorerState, slots } from './sta
 
 /** Number of points for the first estimate of the deviation. */
 export const firstEstimatePoints = 12;
-/** Factor of the normal deviation above which sums grow less. */
+/** Factor of the normal deviation above which sums of deviations grow more slowly. */
 const roughnessThreshold = 5;
 
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
@@ -25,9 +25,9 @@ export interface Observation {
   readonly growthFactor: number;
   /** Base-2 logarithm of the expected level relative to the normal level at this time. */
   readonly levelShift: number;
-  /** Factor by which values deviate more than normal; 1 if they hardly do. */
+  /** Factor by which values deviate more than elsewhere in the series, at least 1. */
   readonly roughness: number;
-  /** Observation by another clock; whether values it explains are normal too, and the deviation then. */
+  /** Observation by the other clock; whether values that it explains are normal too, and the deviation by it. */
   readonly other: OtherClockPoint | undefined;
   readonly acceptsBothClocks: boolean;
   readonly otherDeviation: number;
@@ -89,7 +89,7 @@ export const observe = (
   };
 };
 
-/** Returns the deviation of a value, which is 0 if it is normal for another reason than its size. */
+/** Returns the offsets of a value from its forecasts, which are 0 if the value is normal despite its size. */
 export const computeOffsets = (state: ScorerState, seen: Observation, isNormal: boolean): Offsets => {
   const {
     value,

@@ -24,11 +24,11 @@ import { toSeriesStatus } from './series-status.ts';
 import { toStatusTable } from './status-table.ts';
 
 /**
- * Number of steps of history. They begin at multiples of `anchor`, so that consecutive evaluations begin at the same
- * step.
+ * Minimum number of steps of history. The history begins at a multiple of `anchor` steps, so that consecutive
+ * evaluations begin at the same step.
  */
 const historySteps = { minSteps: 1500, anchor: 500 };
-/** Maximum number of points in all series: each takes about 25 CPU-µs. */
+/** Maximum number of points in all series. Each takes about 25 µs of CPU time. */
 const maxPoints = 50_000;
 
 interface ScoringRequest {
@@ -92,8 +92,9 @@ const scoreBands = async (scoring: ScoringRequest, { fromMs, toMs, stepMs }: Ste
 };
 
 /**
- * Runs an anomaly query. Without a step the result is a table with a row per series; for a detector, only series that
- * are or were anomalous within a day. With one series: values, expected values and bounds.
+ * Runs an anomaly query. Without a step, the result is a table with a row per series; for a detector, it contains only
+ * series that are anomalous or were within a day. With a step, the result consists of values, expected values and
+ * bounds.
  */
 export const runAnomaly = async (
   anomaly: AnomalyQuery,

@@ -1,6 +1,6 @@
 /**
- * Scores how unusual each point of a series is by the past of that series: expected value, bounds, and frequency. No
- * input or output, no dependence on later points, and equal scores for equal points.
+ * Scores how unusual each point of a series is compared with its past: expected value, bounds, and frequency. The
+ * scores depend only on the series up to the point, and the same points always have the same scores.
  */
 import { compareClocks, isOtherClockLikelier, noteAlarm, otherClock, swapClocks } from './clock.ts';
 import { adoptNewLevel, beginLevels, followJump, learnLevels, raiseLevels, scorePredictions } from './forecaster.ts';
@@ -57,7 +57,7 @@ const [weekMs, dayMs] = [604_800_000, 86_400_000];
 /** Minimum number of points before a point can be anomalous; a day or many more points are required too. */
 const minPoints = 120;
 const minDayPoints = 600;
-/** Signs of one anomaly are correlated: all of them alarm about as often as this number of independent ones. */
+/** Signs of one anomaly are correlated: together they raise as many alarms as this number of independent signs. */
 const independentSigns = 5;
 /** An anomaly ends after this many calm points; after half a day its level counts as normal. */
 const calmPoints = 12;
@@ -188,7 +188,7 @@ const recordPoint = ({ exact: x, numbers: n }: ScorerState, timeMs: number, valu
 };
 const minUnit = 1e-280;
 
-/** Starts, worsens or ends an anomaly. Returns whether it begins now or has clearly worsened. */
+/** Continues an anomaly with a point, or ends it. Returns whether it has clearly worsened. */
 const continueAnomaly = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate, limit }: Rarity): boolean => {
   const { exact: x, numbers: n } = state;
   const lastsMs = timeMs - readSlot(x, exactSlots.episodeMs);
@@ -220,8 +220,8 @@ const endAnomaly = (state: ScorerState): void => {
 };
 
 /**
- * Learns from a point. Levels always follow. Normal behavior is not learned from an anomaly, except from those of weeks
- * in the first three weeks.
+ * Learns from a point. Levels follow every point. Normal behavior is learned from anomalous points only in the second
+ * and third week.
  */
 const learn = (state: ScorerState, seen: Observation, isAnomalous: boolean, isHabitual: boolean): void => {
   const n = state.numbers;

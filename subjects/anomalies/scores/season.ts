@@ -1,13 +1,13 @@
 /**
- * Day and week profile of a series, by the clock of its season: the normal offset from its level, and the deviation
- * then.
+ * Profiles of a series by time of day and hour of the week, by the clock of its season: the normal offset from its
+ * level, and the usual deviation.
  */
 import { hours, quarters, type ScorerState, slots } from './state.ts';
 
 const quarterMs = 900_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The epoch began on a Thursday. */
+/** Offset of the epoch, a Thursday, from the start of the week. */
 const weekOffsetMs = 3 * dayMs;
 const deviationResolution = 256;
 
@@ -52,7 +52,7 @@ const interpolate = (profile: Float32Array, { first, second, share }: ProfileSlo
 export const seasonalValue = ({ ofDay, ofWeek }: ScorerState, { day, week }: SeasonPosition): number =>
   interpolate(ofDay, day) + interpolate(ofWeek, week);
 
-/** Returns the difference that a shift of twenty minutes causes, part of which is normal. */
+/** Returns the deviation that a shift of the season by up to twenty minutes causes, which counts as normal. */
 export const edgeOf = (state: ScorerState, timeMs: number, stepMs: number, season: number): number => {
   const reach = Math.max(1_200_000, stepMs);
   const [before, after] = [timeMs - reach, timeMs + reach].map((ms) =>
@@ -72,7 +72,7 @@ export const learnSeason = (state: ScorerState, { day, week }: SeasonPosition, m
   const { numbers } = state;
   const stepMs = numbers[slots.stepMs] ?? quarterMs;
   const days = ((numbers[slots.count] ?? 0) * stepMs) / dayMs;
-  // Neighboring times move a slot too, by two thirds of the total.
+  // Points of neighboring times also change a slot, which adds up to two thirds of all changes.
   const inQuarter = Math.max(1, (quarterMs / stepMs) * (2 / 3));
   const inHour = Math.max(1, (hourMs / stepMs) * (2 / 3));
   const ofDay = days < 7 ? 1 / (Math.floor(days) + 2) : 0.02;
@@ -100,7 +100,7 @@ export const deviationNear = ({ strays }: ScorerState, timeMs: number, stepMs: n
   const hourAt = (ms: number): number => strays[Math.floor(modulo(ms + weekOffsetMs, 7 * dayMs) / hourMs)] ?? 0;
   const own = hourAt(timeMs);
   const around = Math.max(hourAt(timeMs - reach), hourAt(timeMs + reach));
-  // Random differences between neighbors do not count.
+  // A small difference to the neighboring hours is random and is ignored.
   return 2 ** (Math.max(own, around - 0.7 * deviationResolution) / deviationResolution);
 };
 

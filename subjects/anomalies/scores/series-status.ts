@@ -1,4 +1,4 @@
-/** Status of a series by its own past: the scorer's result up to its last point. */
+/** Status of a series, from the scores of its own points. */
 import { signDirection } from './anomaly-text.ts';
 import { isLearning, type Scored, scoreSeries } from './scorer.ts';
 import type { SeriesStatus } from './status-table.ts';

@@ -68,7 +68,7 @@ export const resetSums = ({ numbers }: ScorerState): void => {
   for (const place of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown]) numbers[place] = 0;
 };
 
-/** Bounds the sums during an anomaly to 1.5 times the alarm threshold, because they must fall when it is over. */
+/** Limits the sums during an anomaly to 1.5 times the alarm threshold, so that they fall soon after it ends. */
 export const boundSums = ({ numbers }: ScorerState, tails: readonly Tail[], rate: number): void => {
   for (const [place, sign] of [slots.jumpUp, slots.jumpDown, slots.driftUp, slots.driftDown].map(
     (p, i) => [p, i + 2] as const,
@@ -98,7 +98,7 @@ const rotate = (state: ScorerState): void => {
   }
 };
 
-/** Stores current sign sizes as peaks, though they have not fallen. */
+/** Stores the current sizes of the signs as peaks, although they have not fallen yet. */
 export const storePeaks = (state: ScorerState): void => {
   for (let sign = 0; sign < signs.length; sign++) recordPeak(state, sign, state.high[sign] ?? 0);
 };
@@ -122,8 +122,8 @@ export interface Rarity {
 }
 
 /**
- * Stores the size of each sign whenever it has fallen by half. During an anomaly, at most the largest size that is not
- * one.
+ * Stores the size of each sign as a peak whenever it has fallen by half. During an anomaly, the size counts at most as
+ * the largest size that is not anomalous.
  */
 export const updatePeaks = (state: ScorerState, { sizes, tails, limit }: Rarity, isAnomalous: boolean): void => {
   rotate(state);

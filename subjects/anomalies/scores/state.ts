@@ -1,4 +1,4 @@
-/** State of the scorer for one series: 1,920 bytes that can be stored unchanged, with names for their slots. */
+/** State of the scorer for one series: 1,920 bytes that are stored unchanged, with named slots. */
 
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 
@@ -57,7 +57,7 @@ const numberCount = 38;
 export const clockSlots = { ahead: 0, by: 1, day: 2, stage: 3, evidence: 4, sure: 5, slow: 6, fast: 7 } as const;
 const clockNumbers = 8;
 
-/** A state stored before clocks existed ends before their numbers, which are 0 then. */
+/** Size of a state. States from versions without clocks are shorter; the numbers of the clock are then 0. */
 export const stateBytes =
   8 * exactNumbers +
   4 * (numberCount + quarters + hours + clockNumbers) +

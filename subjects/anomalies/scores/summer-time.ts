@@ -1,6 +1,6 @@
 /**
- * Dates of daylight saving changes worldwide, by the rules of this century. Nothing depends on the system, so scores
- * are the same everywhere.
+ * Dates of daylight saving changes worldwide, by the current rules. They do not depend on the time zone data of the
+ * system, so that scores are the same everywhere.
  */
 
 const dayMs = 86_400_000;
@@ -19,9 +19,9 @@ const rules: readonly (readonly [month: number, sunday: number, by: 1 | -1])[] =
   [8, -1, 1],
   [9, 0, 1],
 ];
-/** Clocks change a day or two from that Sunday in some countries, and on the previous evening in UTC in others. */
+/** Days by which the changes precede that Sunday: in some countries a day or two, in UTC often the evening before. */
 const daysBefore = 2;
-/** Days during which a change is considered: weekly patterns have shown it by then, and the learned result remains. */
+/** Days for which a change is considered: by then, weekly patterns have shown its effect, which is kept. */
 export const daysAfter = 28;
 
 export interface ClockChange {

@@ -2,8 +2,8 @@
 import { maxPeaks, type ScorerState } from './state.ts';
 
 /**
- * Mean excess of a peak's logarithm over the smallest stored one, before a series has shown it; and the weight of this
- * prior.
+ * Prior of the mean excess: the excess of a peak's logarithm over the smallest stored one that is assumed before a
+ * series has shown it, and the weight of this assumption.
  */
 const [priorExcess, priorCount] = [0.06, 4];
 const maxTailPeaks = 12;

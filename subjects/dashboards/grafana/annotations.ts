@@ -75,7 +75,7 @@ export const writeAnnotation = (
         iconColor,
         datasource,
         ...(hidden && { hide: true }),
-        // The typed form has only the expression; the rest is stored in the hidden variable.
+        // Grafana's schema has only the expression; the other settings are stored in the hidden variable.
         expr: source.expression,
         ...(panels !== null && {
           filter: { exclude: panels.mode === 'except', ids: panels.ids.flatMap((id) => findPanelNumbers(id, ids)) },

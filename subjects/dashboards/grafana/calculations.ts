@@ -18,7 +18,7 @@ const readOperand = (value: unknown): object | undefined => {
 const writeOperand = (operand: Fields): Fields =>
   'value' in operand ? { fixed: String(operand['value']) } : { matcher: { id: 'byName', options: operand['field'] } };
 
-/** Returns undefined if there is no equivalent. */
+/** Converts a calculation; undefined if there is no equivalent. */
 export const readCalculation = (options: Fields, ledger: Ledger): Fields | undefined => {
   const calculation = convertCalculation(options, ledger);
   if (calculation === undefined) return undefined;

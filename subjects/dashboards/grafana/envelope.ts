@@ -14,7 +14,7 @@ export interface UnwrappedDashboard {
 
 const serverMetadataMessage = 'is server metadata, not part of the dashboard';
 
-/** Reports the fields around a part as dropped. */
+/** Reports the fields of an envelope as dropped, except the one with the dashboard. */
 const dropEnvelope = (holder: Fields, exceptKey: string, ledger: Ledger): void => {
   for (const key of Object.keys(holder)) if (key !== exceptKey) ledger.drop(holder, key, serverMetadataMessage);
 };

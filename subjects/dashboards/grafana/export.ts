@@ -1,4 +1,4 @@
-/** Exports a dashboard in Grafana's classic form, complete enough for its typed readers. */
+/** Exports a dashboard in Grafana's classic form, complete enough for readers that validate its schema. */
 import type { DashboardFields, Panel } from '../document.ts';
 import { writeAnnotation } from './annotations.ts';
 import { writeSettings as writeFields, writeOverrides } from './fields.ts';
@@ -117,7 +117,7 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Gr
     ...(maxPoints !== undefined && { maxDataPoints: maxPoints }),
     ...writeRepeat(panel),
   };
-  // Untyped fields are removed below; the dashboard retains them.
+  // Fields that Grafana's schema lacks are removed below; the hidden variable stores them.
   restoreSourceFields(built, structuredClone(panel.imported?.unmapped ?? {}), isValidPanelField);
   removeUntyped(built);
   fillMissing(built, lookUp(requiredOptions, String(built['type'])) ?? {}, ['options']);

@@ -41,7 +41,7 @@ const colourModes = names({
   shades: 'shades',
 });
 
-/** `custom.scaleDistribution` as one word. */
+/** Reads `custom.scaleDistribution` as the name of a scale. */
 const readScale = (value: unknown): string | undefined => {
   if (!isFields(value)) return undefined;
   if (value['type'] === 'linear') return 'linear';
@@ -55,7 +55,7 @@ export const writeScale = (value: unknown): Fields | undefined => {
 };
 export const scale: Codec = { read: readScale, write: writeScale };
 
-/** A default display is omitted from the settings. */
+/** Returns a codec that reads an empty text as undefined. */
 const withoutEmpty = (codec: Codec): Codec => ({
   read: (value) => (value === '' ? undefined : codec.read(value)),
   write: codec.write,
@@ -173,7 +173,7 @@ const legacyCellModes: Readonly<Record<string, { readonly as: string; readonly s
 
 const thresholdModes = names({ absolute: 'absolute', percentage: 'percent' });
 
-/** The first step has no lower bound, whatever its value. */
+/** Reads a threshold step. The first step has no lower bound, regardless of its value. */
 const readStep = (step: unknown, index: number, ledger: Ledger): object | undefined => {
   if (!isFields(step)) return undefined;
   const stepValue = step['value'] ?? null;

@@ -1,4 +1,4 @@
-/** Converts a Grafana dashboard, and accounts for each of its leaves. */
+/** Converts a Grafana dashboard, and reports what became of each leaf value. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type FileProblem, fileProblems } from '../as-code.ts';
@@ -53,7 +53,7 @@ export const idOf = (uid: string | undefined, name: string): string => {
   return `import-${hash.slice(0, 24)}`;
 };
 
-/** Unique panel IDs, from the panel numbers. */
+/** Returns unique panel IDs, from the numbers of the panels. */
 const panelIds = (panels: readonly PlacedPanel[]): string[] => {
   const usedIds = new Set<string>();
   const numbers = panels.map(({ panel: { id } }) =>
@@ -210,7 +210,7 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   };
 };
 
-/** As stored: without undefined members. */
+/** Returns a document as it is stored: without undefined members. */
 const toStoredForm = (document: DashboardFields): DashboardFields =>
   JSON.parse(JSON.stringify(document)) as DashboardFields;
 
@@ -294,7 +294,7 @@ const createReport = (reported: Reported): ImportReport => {
   };
 };
 
-/** Losses by part; those outside of parts have the empty path. */
+/** Groups losses by the part that contains them; those outside of all parts have the empty path. */
 const groupByPart = (found: readonly LeafLoss[], parts: readonly string[]): Map<string, LeafLoss[]> => {
   const partPaths = new Set(parts);
   const findPart = (path: string): string => {

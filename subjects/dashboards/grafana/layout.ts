@@ -70,7 +70,7 @@ const carryBox = (grid: Fields, keys: readonly string[], box: Box, ledger: Ledge
 
 const isVariableName = (value: unknown): value is string => typeof value === 'string' && /^(?!__)\w{1,64}$/.test(value);
 
-/** The repeat option of a classic panel. */
+/** Reads the repeat option of a classic panel. */
 const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   const { repeat, repeatDirection, maxPerRow } = panel;
   if (!isVariableName(repeat)) {
@@ -86,7 +86,7 @@ const classicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined => {
   return { variable: repeat, direction, perRow };
 };
 
-/** Positions are relative to the top of the section. */
+/** Makes positions relative to the top of their section. */
 const alignToSection = (panels: readonly PlacedPanel[]): PlacedPanel[] => {
   const tops = new Map<string | null, number>();
   for (const { section, box } of panels) tops.set(section, Math.min(tops.get(section) ?? Infinity, box.y));
@@ -95,7 +95,7 @@ const alignToSection = (panels: readonly PlacedPanel[]): PlacedPanel[] => {
 
 const gridKeys = ['x', 'y', 'w', 'h'] as const;
 
-/** Copies that Grafana created of repeated panels. */
+/** Returns whether a panel is a copy that Grafana created of a repeated panel. */
 const isCopy = (panel: Fields): boolean =>
   (panel['repeatPanelId'] !== undefined && panel['repeatPanelId'] !== null && panel['repeat'] === undefined) ||
   (isFields(panel['scopedVars']) && panel['repeatPanelId'] !== undefined && panel['repeatPanelId'] !== null);
@@ -118,7 +118,7 @@ class ClassicLayout {
     for (const key of ['id', 'datasource', 'titleSize', 'height', 'repeatIteration', 'repeatRowId'])
       if (row[key] !== null) this.#ledger.drop(row, key, 'is not used by rows here');
     const grid = row['gridPos'];
-    // The order of rows determines their positions.
+    // The position is not needed, because rows are in order.
     if (isFields(grid)) this.#ledger.carry(grid, ...gridKeys);
     for (const key of ['panels', 'targets', 'repeatIteration', 'repeatRowId', 'repeat', 'links'])
       if (row[key] === null || (Array.isArray(row[key]) && row[key].length === 0)) this.#ledger.markDefault(row, key);

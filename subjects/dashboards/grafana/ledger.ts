@@ -1,4 +1,4 @@
-/** Accounts for each leaf of a source, which is a value without members. */
+/** Records for each leaf of a source document (a value without members) whether it was converted. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
@@ -36,7 +36,7 @@ export interface Defaults {
   readonly within: ReadonlyMap<string, Defaults>;
 }
 
-/** Known members of an object, by name */
+/** Marks of the members of an object, by name */
 interface HolderMarks {
   readonly marks: Map<string, Mark>;
   /** Parts of built objects. */

@@ -1,4 +1,4 @@
-/** Tables for both directions: a Grafana setting, the OIQ setting, and their conversion. */
+/** Lenses: rows of tables that map a Grafana setting to an OIQ setting, with a conversion in both directions. */
 import { type Fields, isFields, type Ledger } from './ledger.ts';
 
 /** Converts a value in both directions. Returns undefined for a value without an equivalent. */
@@ -45,7 +45,7 @@ export const listOf = (codec: Codec, maxItems: number): Codec => {
   return { read: convertEach(codec.read), write: convertEach(codec.write) };
 };
 
-/** Looks up a name from a document. Properties of all objects (`constructor`) are excluded. */
+/** Looks up a name from a document in a table. Inherited properties such as `constructor` are not found. */
 export const lookUp = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
 

@@ -194,7 +194,7 @@ const colourOverride = (name: string, colours: Fields, ledger: Ledger): Fields =
   return { matcher: { id: 'byName', options: name }, properties: [{ id: 'color', value }] };
 };
 
-/** Thresholds from a text of numbers and a list of colors. */
+/** Converts thresholds, which are a text of numbers and a list of colors. */
 const convertThresholds = (panel: Fields, ledger: Ledger): object[] | undefined => {
   const { thresholds, colors } = panel;
   if (typeof thresholds !== 'string' || thresholds === '' || !Array.isArray(colors)) return undefined;

@@ -37,11 +37,11 @@ const readTime = (panel: Fields, ledger: Ledger): Fields => {
   };
 };
 
-/** Fields that every panel has. */
+/** Reads the fields that every panel has. */
 const readSharedFields = (placed: PlacedPanel, id: string, ledger: Ledger): Fields => {
   const { panel, section, box, repeat } = placed;
   const { title, description, transparent, maxDataPoints } = panel;
-  // The layout identifies the panel by the ID, which is derived from this one.
+  // The ID of the converted panel is derived from this one.
   ledger.carry(panel, 'id');
   ledger.drop(panel, 'pluginVersion', 'is the Grafana version that rendered it');
   if (typeof title === 'string' && title.length <= 512) ledger.carry(panel, 'title');

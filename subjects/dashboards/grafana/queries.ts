@@ -50,7 +50,7 @@ export const readStep = (value: unknown): string | undefined => {
 const readFactor = (value: unknown): number | undefined =>
   Number.isInteger(value) && (value as number) >= 2 && (value as number) <= 1000 ? (value as number) : undefined;
 
-/** Text of a query for display. */
+/** Returns the text of a query for display. */
 const queryText = (target: Fields): string => {
   const { datasource: _, refId: __, hide: ___, ...fields } = target;
   const text = ['expr', 'query', 'rawSql', 'rawQuery', 'expression', 'queryText'].map((key) => fields[key]);

@@ -1,10 +1,10 @@
-/** References to renamed queries: in column names, filters and overrides. */
+/** Updates references to renamed queries in column names, filters and overrides. */
 import { type Fields, isFields } from './ledger.ts';
 
 /** New names by old ones. */
 export type QueryRenames = ReadonlyMap<string, string>;
 
-/** Grafana names a column of several queries `Value #A`. */
+/** Renames queries in column names: with several queries, Grafana names a column `Value #A`. */
 const renameInText = (text: string, renamed: QueryRenames): string =>
   [...renamed]
     .toSorted(([one], [other]) => other.length - one.length)

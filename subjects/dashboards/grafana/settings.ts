@@ -9,7 +9,7 @@ import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
 const cursors = ['none', 'line', 'line-and-tooltip'] as const;
 const serverFieldMessage = 'is a counter of the source server, not part of the dashboard';
 const formatFieldMessage = 'is the format version of the dashboard';
-/** Dropped settings: another server counts separately, and Grafana itself ignores the others. */
+/** Settings that are dropped, with the reason: counters of the source server, and settings that Grafana ignores. */
 const droppedSettings: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['id', 'version', 'iteration', 'gnetId', 'revision'].map((key) => [key, serverFieldMessage])),
   ...Object.fromEntries(
@@ -118,7 +118,7 @@ export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
     ...(cursor !== undefined && { cursor }),
   };
 };
-/** Returns whether the setting has Grafana's default, and counts as such. */
+/** Returns whether a dropped setting has Grafana's default, so that its loss is not reported. */
 const isGrafanaDefault = (dashboard: Fields, key: string): boolean =>
   (key === 'style' && dashboard[key] === 'dark') || dashboard[key] === false || dashboard[key] === null;
 

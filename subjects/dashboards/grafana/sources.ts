@@ -1,4 +1,4 @@
-/** Grafana data source of an object. */
+/** Determines which kind of Grafana data source a panel, query or variable uses. */
 import { type Fields, isFields, toFieldsList } from './ledger.ts';
 
 /** Kind of a data source. `metrics`: PromQL. `unknown`: determined from the query. */

@@ -1,6 +1,6 @@
 /**
- * Data of a dashboard that Grafana's form lacks. An export stores it in a hidden variable. It is valid while the other
- * data is unchanged.
+ * Transfers the data of a dashboard that Grafana's form lacks. An export stores it in a hidden variable; an import uses
+ * it for parts of the dashboard that were not changed in Grafana.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,7 +18,7 @@ interface Part {
 
 const hashPart = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16);
-/** Key order is not a difference: Grafana has its own. */
+/** Returns a value as JSON with sorted keys, because Grafana changes the key order. */
 const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) =>
     isFields(member)

@@ -87,7 +87,7 @@ const cellOptions: Readonly<Record<string, Words>> = {
 
 const formats = words('time_series table heatmap');
 
-/** Targets of a panel have a name each, Prometheus targets have an expression, and formats are typed. */
+/** Adds missing names and expressions of targets, and removes unknown formats. */
 const normalizeTargets = (targets: unknown): void => {
   for (const [index, target] of toFieldsList(targets).entries()) {
     const built = target as Built;
@@ -115,7 +115,7 @@ const cleanOptions = (type: string, panelOptions: Built, known: Words): void => 
   if (isFields(code) && !languages.has(String(code['language']))) delete code['language'];
 };
 
-/** Typed words by setting. Older versions had others. */
+/** Allowed values by setting. Older versions had others. */
 const choices: Readonly<Record<string, Words>> = {
   axisColorMode: words('text series'),
 };

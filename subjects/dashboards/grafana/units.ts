@@ -1,4 +1,4 @@
-/** Unit names of Grafana and OIQ. Other units keep their names. */
+/** Converts unit names between Grafana and OIQ. Other units keep their names. */
 import type { Codec } from './lens.ts';
 
 const unitsByGrafanaName: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const unitsByGrafanaName: Readonly<Record<string, string>> = {
 const grafanaNamesByUnit = new Map(Object.entries(unitsByGrafanaName).map(([theirs, ours]) => [ours, theirs]));
 
 export const unit: Codec = {
-  // A Grafana name that is a different unit in OIQ would not survive a round trip.
+  // A name that means another unit in OIQ than in Grafana is not converted, because it would change in a round trip.
   read: (value) =>
     typeof value === 'string' &&
     value !== '' &&

@@ -18,7 +18,7 @@ const orders = [
   ['natural', 'descending'],
 ] as const;
 
-/** Fields that every variable has. */
+/** Reads the fields that every variable has. */
 const readSharedFields = (variable: Fields, ledger: Ledger): Fields => {
   const { name, label, description, hide, skipUrlSync } = variable;
   ledger.carry(variable, 'name', 'type');
@@ -49,7 +49,7 @@ const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
     value === 'All' && variable['includeAll'] === true ? allValues : value,
   );
   ledger.carry(current, 'value');
-  // The text of a value is determined again.
+  // Texts that equal their values need not be stored.
   const texts = toTexts(current['text']);
   const areTextsDerived = texts.every(
     (text, index) => text === values[index] || values[index] === allValues || values.length === 0,
@@ -59,7 +59,7 @@ const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
   return values;
 };
 
-/** The selected values. */
+/** Reads the settings of a selection, and the selected values. */
 const readSelection = (variable: Fields, ledger: Ledger): Fields => {
   const { multi, includeAll, allValue, allowCustomValue } = variable;
   for (const key of ['multi', 'includeAll', 'allowCustomValue'])
@@ -95,7 +95,7 @@ const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
   const order = orders[Number(sort ?? 0)];
   if (Number(sort ?? 0) in orders) ledger.carry(variable, 'sort');
   ledger.carry(variable, ...(refresh === 1 || refresh === 2 || refresh === true ? ['refresh'] : []));
-  // Values that were current at the last save.
+  // These options are only a cache from the last save.
   if (Array.isArray(options)) ledger.markDefault(variable, 'options');
   const fixed = toFieldsList(variable['staticOptions']);
   if (fixed.length > 0) ledger.carry(variable, 'staticOptions', 'staticOptionsOrder');
@@ -116,7 +116,7 @@ const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
 
 /** Returns the last comma outside of braces, brackets, parentheses and quotes; -1 if there is none. */
 const lastComma = (text: string): number => {
-  // From the end, since a label contains none of these: the first comma outside of them is the last one.
+  // The search starts at the end: the first comma found outside of them is the last one.
   let depth = 0;
   for (let index = text.length - 1; index >= 0; index--) {
     const character = text[index] ?? '';
@@ -234,7 +234,7 @@ const readFilters = (variable: Fields, sources: Sources, ledger: Ledger): Fields
     toFieldsList(variable[key]).flatMap((one) => {
       const { key: label, operator, value, values } = one;
       const all = toTexts(Array.isArray(values) && values.length > 0 ? values : value);
-      // Grafana queries without a variable that has no value.
+      // Grafana ignores filters without a value.
       if (all.length === 0) return [];
       ledger.carry(one, 'key', 'operator', 'value', 'values');
       return { label, operator: { '=|': '=', '!=|': '!=' }[String(operator)] ?? operator, values: all };

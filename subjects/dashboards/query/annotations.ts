@@ -21,7 +21,7 @@ import type { AnnotationItem, Mark } from './question.ts';
 /** Maximum number of marks of one annotation. */
 const maxMarks = 500;
 
-/** Which events of the feed are marked. */
+/** Selection of the events of the feed that are marked. */
 export interface EventsRequest {
   readonly range: Range;
   readonly kinds: readonly string[];
@@ -48,7 +48,7 @@ const toAnnotationResult = (marks: readonly Mark[], partial: readonly Incomplete
   partial:
     marks.length <= maxMarks
       ? [...partial]
-      : [...partial, { code: 'rows', message: `the newest ${maxMarks} of ${marks.length}` }],
+      : [...partial, { code: 'rows', message: `only the newest ${maxMarks} of ${marks.length} marks are returned` }],
 });
 
 const textOrUndefined = (text: string): string | undefined => (text === '' ? undefined : text);
@@ -136,7 +136,7 @@ const computeEnd = (time: string, duration: unknown): string | null => {
 
 const iso = (ms: number): string => formatTime(BigInt(Math.round(ms)) * 1_000_000n);
 
-/** Time ranges of consecutive steps with a value other than 0. */
+/** Returns the time ranges of consecutive steps with a value other than 0. */
 const findNonZeroRanges = ({ points }: Result['series'][number], stepMs: number): [from: number, to: number][] => {
   const found: [number, number][] = [];
   for (const [time, value] of points) {
@@ -148,7 +148,7 @@ const findNonZeroRanges = ({ points }: Result['series'][number], stepMs: number)
   return found;
 };
 
-/** Times given by values, each once. */
+/** Returns the distinct times that the values of a series denote. */
 const findValueTimes = ({ points }: Result['series'][number], { from, to }: Range): [from: number, to: number][] => {
   const all = new Set(points.map(([, value]) => Number(value ?? Number.NaN)));
   return [...all].flatMap((ms): [number, number][] =>

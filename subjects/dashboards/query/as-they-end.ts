@@ -1,6 +1,6 @@
 /**
- * Yields the results of tasks with their indexes, as soon as each has ended; `maxConcurrent` tasks run concurrently. If the
- * reader stops, no more tasks start.
+ * Yields the results of tasks with their indexes, each as soon as it is complete; `maxConcurrent` tasks run concurrently. If
+ * the caller stops iterating, no more tasks start.
  */
 export async function* yieldAsCompleted<Value>(
   tasks: readonly (() => Promise<Value>)[],

@@ -44,10 +44,10 @@ type PanelQuery = Panel['queries'][number];
 
 const msNs = 1_000_000n;
 const isRateInterval = (minStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(minStep);
-/** Steps that equal rate ranges are not multiplied. */
+/** Returns the factor of a query's step. Steps that are rate intervals are not multiplied. */
 const effectiveFactor = ({ minStep, stepFactor = 1 }: PanelQuery): number => (isRateInterval(minStep) ? 1 : stepFactor);
 
-/** Replaces a missing query: everything that reads its result fails with the reason. */
+/** Replaces a missing query. Formulas that read its result fail with the reason. */
 const missing: Query = { kind: 'promql', expression: 'missing' };
 const durationNs = (text: string | undefined): bigint => (text === undefined ? 0n : (parseDuration(text) ?? 0n));
 
@@ -130,8 +130,8 @@ class PanelRun {
   }
 
   /**
-   * Rate ranges are derived from the step without its factor. If steps equal rate ranges, the ranges do not exceed a
-   * step.
+   * Variables of a query. The rate interval is derived from the step without its factor. If the step itself is the rate
+   * interval, the rate interval equals the step.
    */
   #scopeOf({ minStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
     const scope = new Map(this.#scope(stepMs, scrapeMs));
@@ -160,7 +160,7 @@ class PanelRun {
         `the saved query ${panelQuery.savedQueryId} does not exist, is not accessible to you, or is invalid`,
       );
     const ownMs = this.#minStepMs(panelQuery);
-    // A formula reads queries with the same steps.
+    // A formula needs the same steps in all queries, so the longest one applies to all.
     const alignedQueries = panel.formulas.length > 0 ? panel.queries : [panelQuery];
     const lengths = alignedQueries.map((each) => Math.max(this.stepMs, this.#minStepMs(each)));
     const factored = alignedQueries.map((each, at) => (lengths[at] as number) * effectiveFactor(each));
@@ -189,7 +189,7 @@ class PanelRun {
       activeQueries.map((query) => [query.name, runPart(`queries.${query.name}`, () => this.#run(query))]),
     );
     const own = new Map(answers);
-    // One object per name: two may use the same saved query.
+    // Copies, because formulas identify queries by object, and two names may use the same saved query.
     const parts = Object.fromEntries(queries.map((query) => [query.name, { ...(this.#queryOf(query) ?? missing) }]));
     const scope = this.#scope(this.stepMs, 0);
     for (const { name, expression } of formulas)
@@ -250,7 +250,7 @@ const buildTables = (
   return { table: tables[frame] ?? tables[0] ?? null, tables: tables.length > 1 ? tables : [] };
 };
 
-/** The innermost failed part. */
+/** Returns the error of the innermost failed part. */
 const findFault = (error: unknown, { faultOf }: PanelContext): QueryFault => {
   let [path, cause] = ['', error];
   while (cause instanceof PartError) {

@@ -26,7 +26,7 @@ export interface DashboardContext
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of concurrent panels: those of one round can share a batch. */
+/** Maximum number of concurrent panels. Concurrent panels can share a batch of queries. */
 const maxConcurrentPanels = 50;
 
 interface DashboardSelection {
@@ -65,7 +65,7 @@ const selectParts = (document: DashboardFields, question: DashboardQuery, nowMs:
   annotations: selectAnnotations(document, question),
 });
 
-/** Names of the variables in use, if only some panels are queried. */
+/** Returns the names of the variables that the selected panels and annotations use. */
 const findUsedVariables = (
   { panels, annotations }: DashboardSelection,
   { variables, sections }: DashboardFields,

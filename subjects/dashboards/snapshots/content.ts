@@ -57,7 +57,7 @@ export const parseSnapshotContent = (text: string): SnapshotContent => {
   return { ...content, createdAt: madeAt, panels };
 };
 
-/** A title with variables would reveal their values. */
+/** Returns a title; empty if it contains variables, because it would reveal their values. */
 const titleWithoutVariables = (title: string): string => (listReferencedNames(title).length === 0 ? title : '');
 
 const freezeResults = (results: PanelItem['results']): z.output<typeof frozenResults> =>

@@ -1,4 +1,4 @@
-/** Panel settings in a snapshot: they contain no names that its frozen results do not show. */
+/** Removes names from panel settings in a snapshot that its frozen results do not show. */
 import type { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import type { Panel } from '../document.ts';
 import type { PanelItem } from '../query/question.ts';
@@ -22,7 +22,7 @@ export const collectVisibleTexts = ({ results, earlier, table, tables }: PanelIt
   ]);
 };
 
-/** The text of a pattern that matches only one text. */
+/** Returns the text that a literal pattern matches. */
 const literalPattern = (pattern: string): string =>
   pattern
     .replace(/^\^/, '')

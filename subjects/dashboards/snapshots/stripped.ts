@@ -21,8 +21,8 @@ const isDisclosed = (name: string, { labels, bodies }: Disclosure): boolean =>
   bodyNames.has(name) ? bodies : labels.includes(name) && !idFields.has(name);
 
 /**
- * Name of a series: from the query's legend with the remaining labels, or else the query's name, since the original
- * name may contain the query.
+ * Returns the name of a series, from the query's legend with the remaining labels. Without a legend, it is the name of
+ * the query, because the original name may contain the query text.
  */
 const seriesName = (legend: string, name: string, labels: Readonly<Record<string, string>>): string => {
   if (legend === '' || legend.startsWith('__') || /[$]|\[\[/.test(legend)) return name;

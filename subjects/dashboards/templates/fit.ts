@@ -1,14 +1,14 @@
-/** Panels of templates that would show data: those whose required names have landed recently. */
+/** Determines which panels of a template would show data: those whose metrics and attributes were received recently. */
 
 import type { Reading } from '../../../queries/reading.ts';
 import { type QuerySignal, type ReadSignal, signalDefinitions } from '../../../queries/signals/index.ts';
 import { anyRowClause } from '../../../schemas/tables/any-row.ts';
 import { type Condition, collectConditionNeeds, type DataNeed, isNeed, type PanelNeeds } from './needs.ts';
 
-/** Age up to which a name counts as landed. */
+/** Maximum age in hours of data that counts as available. */
 export const recentHours = 24;
 
-/** Landed data for a set of needs. */
+/** Available data for a set of needs. */
 export interface AvailableData {
   has(need: DataNeed): boolean;
   /** Returns whether the plan includes the telemetry signal. */
@@ -17,7 +17,7 @@ export interface AvailableData {
 
 const signalTopic = (signal: QuerySignal): string | undefined => signalDefinitions[signal].countedBy?.name;
 
-/** Metrics that have series. Remote-write senders may send no metadata of a metric, or send it a minute later. */
+/** Returns the metrics that have series. Remote-write senders may send the metadata of a metric later, or never. */
 const findMetricsWithSeries = async (
   metrics: readonly string[],
   { columns }: Pick<Reading, 'columns'>,
@@ -33,8 +33,8 @@ const findMetricsWithSeries = async (
 };
 
 /**
- * Returns the landed data for needs. Runs one statement for all needs, and one for metrics without metadata. Reads
- * names and hours, never a record or a point.
+ * Returns the available data for needs, by one statement for all needs, and one for metrics without metadata. Reads
+ * only names and hours, not records or points.
  */
 export const readAvailableData = async (reading: Reading, needs: readonly DataNeed[]): Promise<AvailableData> => {
   const { columns, plan, nowMs } = reading;
@@ -78,7 +78,7 @@ const describeNeed = (need: DataNeed, landed: AvailableData): string => {
   return `${need.is === 'records' ? signalDefinitions[need.signal].records : `the attribute ${need.name} of ${need.signal}`}${planNote}`;
 };
 
-/** Missing data for a condition, in words; empty if it holds. */
+/** Describes the missing data for a condition; empty if the condition holds. */
 const describeMissing = (condition: Condition, landed: AvailableData): string[] => {
   if (isNeed(condition)) return landed.has(condition) ? [] : [describeNeed(condition, landed)];
   if (condition.is === 'all') return [...new Set(condition.of.flatMap((part) => describeMissing(part, landed)))];

@@ -8,7 +8,7 @@ import { type QuerySignal, signalDefinitions } from '../../../queries/signals/in
 import { resolveReference } from '../../../schemas/fields.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 
-/** One kind of data that must have landed. */
+/** Data that must be available. */
 export type DataNeed =
   | { readonly is: 'metric'; readonly name: string }
   | { readonly is: 'attribute'; readonly signal: QuerySignal; readonly kinds: readonly string[]; readonly name: string }
@@ -48,7 +48,10 @@ const queryNeeds = (query: Query): Condition => {
   return { is: 'all', of: [{ is: 'records', signal }, ...searchTextNeeds(search, signal), ...fields] };
 };
 
-/** The need of a panel: one of its visible queries and formulas. Undefined for a panel without queries. */
+/**
+ * Returns the condition for a panel to show data: any of its visible queries and formulas. Undefined for a panel
+ * without queries.
+ */
 const panelNeeds = ({ queries, formulas }: Panel): Condition | undefined => {
   const conditions = new Map(
     queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, queryNeeds(query)]])),

@@ -8,7 +8,7 @@ import type { Template } from './templates.ts';
 /** Status of a template in an organization. */
 export interface TemplateStatus {
   readonly template: Template;
-  /** Undefined if landed data cannot be read at the moment. */
+  /** Undefined if the available data cannot be read at the moment. */
   readonly panels: readonly PanelFit[] | undefined;
   /** Number of dashboards created from it. */
   readonly dashboards: number;

@@ -13,7 +13,7 @@ export interface Template {
   readonly id: string;
   /** Version of the content, which changes with it. */
   readonly version: string;
-  /** Senders of the telemetry that it shows. */
+  /** Names of the programs that send the telemetry that it shows. */
   readonly sentBy: readonly string[];
   readonly document: DashboardFields;
   readonly panels: readonly PanelNeeds[];

@@ -214,7 +214,7 @@ export const windowsTables: readonly FieldTable[] = [
       ParentImage: ['ParentImage', 'ParentProcessName'],
       CommandLine: ['CommandLine', 'ProcessCommandLine'],
       User: ['User', 'TargetUserName', 'SubjectUserName'],
-      // In event 4688, ProcessId is the id of the creator process.
+      // In event 4688, ProcessId is the ID of the parent process.
       ProcessId: ['NewProcessId', 'ProcessId'],
       LogonId: ['LogonId', 'SubjectLogonId'],
       IntegrityLevel: ['IntegrityLevel', 'MandatoryLabel'],

@@ -3,7 +3,7 @@ import { defineChannelType, jsonRequest, judgeByResponse, parseResponseFields } 
 import { httpUrl } from '../settings-fields.ts';
 import { truncate } from '../template.ts';
 
-/** Discord returns the created message if `wait` is set. */
+/** Returns a URL with `wait`, so that Discord returns the created message. */
 const withWait = (url: string): string => {
   const target = new URL(url);
   target.searchParams.set('wait', 'true');

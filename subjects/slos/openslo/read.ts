@@ -121,7 +121,7 @@ const toThresholdFields = (indicator: ThresholdIndicator, objective: Fields, sli
 };
 
 const toRatioFields = (indicator: RatioIndicator, objective: Fields, slice: string) => {
-  // Both are meaningless here, but v1alpha requires a value.
+  // Both have no meaning for a ratio, but v1alpha requires a value.
   objective.text('op', false);
   objective.number('value', false);
   const partRequest = { counter: indicator.counter, slice };

@@ -1,6 +1,6 @@
 /** Exact fractions: SLO values are added and compared without rounding, and divided last. */
 
-/** `over / under`, in lowest terms; `under` is positive. */
+/** `numerator / denominator`, in lowest terms; `denominator` is positive. */
 export interface Fraction {
   readonly numerator: bigint;
   readonly denominator: bigint;

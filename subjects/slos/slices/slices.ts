@@ -27,9 +27,9 @@ export const seriesParameters = (of: readonly SloSeries[]) => ({
   series: of.map(({ series }) => series),
 });
 
-/** Returns one series as text. */
+/** Returns the key of a series. */
 export const seriesKey = ({ sloId, series }: SloSeries): string => `${sloId} ${series}`;
-/** Parses the text; a series has no spaces. */
+/** Parses a key; a series has no spaces. */
 export const parseSeriesKey = (key: string): SloSeries => {
   const at = key.lastIndexOf(' ');
   return { sloId: key.slice(0, at), series: key.slice(at + 1) };

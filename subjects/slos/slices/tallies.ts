@@ -47,7 +47,7 @@ const dailySumKey = ({ budgeting, sliceTarget }: Objective): string =>
 export const countedForSql = `if(JSONExtractString(objective, 'budgeting') = 'timeslices', concat('timeslices ', JSONExtractRaw(objective, 'sliceTarget')),
     if(objective = '', 'occurrences', JSONExtractString(objective, 'budgeting')))`;
 
-/** And back. */
+/** Parses the key of a day's sums. */
 export const parseDailySumKey = (text: string): Pick<Objective, 'budgeting' | 'sliceTarget'> => {
   const [budgeting, target] = text.split(' ');
   return {

@@ -12,7 +12,7 @@ export interface Calendar {
   readonly startsAt: string;
 }
 
-/** Start and end. A rolling window ends at the requested time, a calendar period after it. */
+/** Start and end. A rolling window ends at the requested time; a calendar period ends after it. */
 export interface Window {
   readonly fromMs: number;
   readonly toMs: number;

@@ -73,7 +73,7 @@ test('a recurrence rule that cannot be parsed is rejected with its invalid part'
     ['FREQ=DAILY;BYDAY=2MO', /^BYDAY with a number/],
     ['FREQ=MONTHLY;BYDAY=0MO', /^BYDAY=0 is out of range/],
     ['FREQ=WEEKLY;BYDAY=XX', /^BYDAY: XX is not a weekday/],
-    ['FREQ=DAILY;FREQ=DAILY', /^FREQ is given twice/],
+    ['FREQ=DAILY;FREQ=DAILY', /^FREQ occurs twice/],
     ['', /^an empty part is not supported/],
   ];
   for (const [rule, message] of wrong) t.throws(() => parseRecurrence(rule), { instanceOf: RecurrenceError, message });

@@ -16,7 +16,7 @@ test('the programs that checks run are installed by their package names', (t) =>
   t.deepEqual(packages.trim().split(' '), ['iputils-ping', 'chromium-headless-shell', 'tini']);
   t.regex(
     readFileSync(new URL('../../../probes/browser/program.ts', import.meta.url), 'utf8'),
-    /'chromium-headless-shell', /,
+    /'chromium-headless-shell',/,
   );
 });
 

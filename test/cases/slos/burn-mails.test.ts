@@ -34,7 +34,7 @@ test('each subscribed receiver of a project is notified of a burn once, and agai
   await rule('alone', { managedBy: null, labels: { burn: 'fast' } });
   const firing = new Map<string, string>();
   const columns = {
-    of: () => ({
+    forTenant: () => ({
       query: async () =>
         [...firing].map(([rule, severity]) => ({
           rule_id: rule,

@@ -55,7 +55,7 @@ test('each subscribed receiver of a project gets one mail per change', async (t)
   const state = new Map<string, string>();
   const sent: MailDraft[] = [];
   const columns = {
-    of: () => ({
+    forTenant: () => ({
       query: async () =>
         [...state].map(([id, now]) => ({
           id,

@@ -130,7 +130,7 @@ test('an unsupported part is reported with its path, and an omitted user action 
     [{ type: 'waitForElement', selectors, properties: { width: 3 } }, /^steps\.2\.properties\.width: is unexpected/],
     [
       { type: 'waitForElement', selectors, assertedEvents: [{ type: 'x' }] },
-      /^steps\.2\.assertedEvents\.0: is unexpected/,
+      /^steps\.2\.assertedEvents\.0: is not supported/,
     ],
   ];
   for (const [recorded, loss, isWhole = true] of table) {

@@ -87,8 +87,8 @@ test('a location is suspect when it sends no results for three intervals or fail
   const suspicion = (record: object) =>
     findSuspicion({ lastSeenAtMs: nowMs, compared: 0, failedAlone: 0, ...record }, { everyMs, nowMs });
   t.is(suspicion({}), undefined);
-  t.is(suspicion({ heardAtMs: nowMs - 3 * everyMs }), undefined);
-  t.is(suspicion({ heardAtMs: nowMs - 3 * everyMs - 1 }), 'silent');
+  t.is(suspicion({ lastSeenAtMs: nowMs - 3 * everyMs }), undefined);
+  t.is(suspicion({ lastSeenAtMs: nowMs - 3 * everyMs - 1 }), 'silent');
   t.is(suspicion({ compared: 10, failedAlone: 5 }), undefined);
   t.is(suspicion({ compared: 10, failedAlone: 6 }), 'differs');
   t.is(suspicion({ compared: 1, failedAlone: 1 }), undefined);

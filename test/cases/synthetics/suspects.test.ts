@@ -87,7 +87,7 @@ test('a suspect location raises one alert with its reason, which is listed among
         clock,
         log: silentLog,
         publishEvent: async () => undefined,
-        columns: { of: () => ({ query: async () => [] }) } as unknown as Columns,
+        columns: { forTenant: () => ({ query: async () => [] }) } as unknown as Columns,
         publish: async (transition) => void transitions.push(transition),
       },
       new AbortController().signal,

@@ -121,7 +121,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
 export const AlertPanel = ({ alert, onClose }: { readonly alert: Alert | undefined; readonly onClose: () => void }) => (
   <SidePanel label="Alert" title={alert?.ruleName ?? 'Alert'} onClose={onClose}>
     {alert === undefined ? (
-      <p>This alert is resolved, or it is not on the loaded pages.</p>
+      <p>This alert is resolved or is not on the loaded pages of the list.</p>
     ) : (
       <AlertStatus alert={alert} />
     )}

@@ -32,7 +32,7 @@ const parts: readonly Part[] = [
   { name: 'channels', title: 'Channels', View: Channels },
 ];
 
-/** Parts that are reached from the rules part */
+/** Parts without a tab of their own; the rules part links to them */
 const rulesSubparts: readonly Part[] = [
   { name: 'rule', title: 'Rule', View: later(async () => (await import('./rule/editor.tsx')).RuleEditor) },
   { name: 'import', title: 'Import', View: later(async () => (await import('./rule-import.tsx')).RuleImport) },

@@ -1,4 +1,4 @@
-/** State changes of alerts with their reason: of all rules, of one, or of one alert */
+/** State changes of alerts with their reasons, for all rules, one rule or one alert */
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { levelOf } from '../../frame/severity.ts';

@@ -54,7 +54,7 @@ export const MaintenanceForm = ({ before: storedWindow }: { readonly before: Mai
       <PlanProjects {...planProps} />
       {matchers.length === 0 ? null : <SilencePreview matchers={matchers} />}
       {matchers.length === 0 || projectIds.length === 0 ? null : (
-        <p class="soft">Only alerts of rules of the projects are muted.</p>
+        <p class="soft">Only alerts from rules in these projects are muted.</p>
       )}
       <PlanObjectives {...planProps} />
       <div class="act">

@@ -1,4 +1,4 @@
-/** Current alerts, firing ones with value, start and reason */
+/** Current alerts with their value, start time and reason */
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
 import { change, inAddress } from '../../frame/address.ts';

@@ -86,7 +86,7 @@ export const RecordingForm = ({ before: storedGroup }: { readonly before: Record
   const [group, setGroup] = useState<RecordingGroupInput>(() =>
     storedGroup === undefined ? emptyGroup : pickWritableFields(storedGroup),
   );
-  // Rules have no id, so each has a key of its own that preserves the typed values.
+  // Rules have no id, so each gets a generated key that keeps its typed values when another rule is removed.
   const [keys, setKeys] = useState<readonly number[]>(() => [...group.rules.keys()]);
   const { save, wrong, error, isRunning } = useSaving(createRecordingGroupCall, replaceRecordingGroupCall, storedGroup);
   const set = (fields: Partial<RecordingGroupInput>): void => setGroup((previous) => ({ ...previous, ...fields }));

@@ -33,7 +33,7 @@ const describeSettings = ({
     ...(groupBy === undefined ? [] : [groupBy.length === 0 ? 'all in one group' : `grouped by ${groupBy.join(', ')}`]),
     ...(groupWait === undefined ? [] : [`waits ${groupWait}`]),
     ...(groupInterval === undefined ? [] : [`changes after ${groupInterval}`]),
-    ...(repeatInterval === undefined ? [] : [`again after ${repeatInterval}`]),
+    ...(repeatInterval === undefined ? [] : [`repeats after ${repeatInterval}`]),
     ...(route.muteTimeIntervals.length === 0 ? [] : [`muted during ${route.muteTimeIntervals.join(', ')}`]),
     ...(route.activeTimeIntervals.length === 0 ? [] : [`only during ${route.activeTimeIntervals.join(', ')}`]),
     ...(continuesToSiblings ? ['continues to sibling routes'] : []),

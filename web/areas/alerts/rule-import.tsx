@@ -29,8 +29,8 @@ export const RuleImport = () => {
   return (
     <>
       <p>
-        Prometheus alert and recording rules. Rules from an earlier import of the same file are replaced; rules no
-        longer in the file stay.
+        Prometheus alert and recording rules. Rules from an earlier import of the same file are replaced; rules that are
+        no longer in the file remain.
       </p>
       <ImportForm language="YAML" accept=".yaml,.yml" action={action} problem={wrong('file')} run={run}>
         <TextInput

@@ -86,7 +86,7 @@ const EnableSwitch = ({ rule: { id, version, enabled } }: { readonly rule: Rule 
   );
 };
 
-/** Sends a firing and a resolved test notification through the current routing, to show who is notified. */
+/** Sends a firing and a resolved test notification through the current routing, to verify who is notified. */
 const TestAlertForm = ({ rule: { id } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(testRuleCall));
   const [message, setMessage] = useState('');

@@ -17,7 +17,7 @@ import { SilenceFields } from './silence-span.tsx';
 
 const silencePages = new Paged(silencesCall, ({ items }) => items);
 
-/** Extends a silence from now on. */
+/** Form that sets a new end of a silence, counted from now. */
 const SilenceEndForm = ({ silence }: { readonly silence: Silence }) => {
   const [action] = useState(() => new Action(replaceSilenceCall));
   const { id, version, matchers, startsAt, comment } = silence;

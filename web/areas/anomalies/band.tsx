@@ -4,7 +4,7 @@ import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
 import { shownValue } from '../../charts/values.ts';
 import type { AnomalyDetails } from './calls.ts';
 
-/** Indexes in a point */
+/** Indexes of the values in a point; index 0 is the time */
 const valueIndexes = { value: 1, expected: 2, 'at most': 4, 'at least': 3 } as const;
 
 export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {

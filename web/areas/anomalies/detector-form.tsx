@@ -37,7 +37,7 @@ const pickWritableFields = ({
   ...fields
 }: Detector): DetectorInput => fields as DetectorInput;
 
-/** Anomalies that the detector would have found in the range of the page. */
+/** Anomalies that the detector would have found in the selected time range. */
 const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
   const [action] = useState(() => new Action(detectCall));
   const [testResult, setTestResult] = useState<Awaited<ReturnType<typeof action.run>>>();

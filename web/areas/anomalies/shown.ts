@@ -1,7 +1,7 @@
 /** Formats anomalies */
 import type { Anomaly } from './calls.ts';
 
-/** `count service=cart` */
+/** Formats the series of an anomaly: `count service=cart`. */
 export const formatSeries = ({ series: { name, labels } }: Pick<Anomaly, 'series'>): string =>
   [name, ...Object.entries(labels).map(([label, value]) => `${label}=${value}`)]
     .filter((part) => part !== '')

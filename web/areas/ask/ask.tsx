@@ -1,6 +1,6 @@
 /**
- * Natural-language questions: the interpreted query, its result, other meanings, or the reason of a failure. Also shows
- * suggestions and runbook passages.
+ * Natural-language questions: the interpreted query with its result, alternative interpretations, or why the question
+ * was not understood. Also contains suggestions, runbook search and documents.
  */
 import { useEffect } from 'preact/hooks';
 import type { answerQuestion } from '../../../api/groups/ai/query.ts';
@@ -25,7 +25,7 @@ const questionQuery = new ApiQuery(questionCall);
 type Answer = Answered<typeof answerQuestion>;
 type Meaning = Answer['alternatives'][number];
 
-/** Interpretation of each word. */
+/** Table that shows which part of the query each phrase was interpreted as. */
 const Interpretation = ({ of }: { readonly of: Meaning['words'] }) => (
   <details open={true}>
     <summary>How we interpreted it</summary>

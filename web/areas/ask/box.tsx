@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { change } from '../../frame/address.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 
-/** The URL contains the question. */
+/** Form that stores the submitted question in the URL. */
 export const QuestionForm = ({
   label,
   placeholder,

@@ -1,4 +1,4 @@
-/** API calls of the questions area, and the page state that they include */
+/** API calls of the Ask area, and the time zone that they send */
 import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import type { answerFromRunbooks } from '../../../api/groups/ai/runbook-answer.ts';
 import type {

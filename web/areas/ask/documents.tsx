@@ -44,7 +44,7 @@ const readText = async (file: Blob): Promise<string | undefined> => {
   }
 };
 
-/** The form displays the text before it is added, regardless of its source. */
+/** File input that copies the text of a file to the form, where it can be edited before it is saved. */
 const FileInput = ({ onRead }: { readonly onRead: (read: Pick<DocumentDraft, 'format' | 'content'>) => void }) => {
   const [problem, setProblem] = useState<string>();
   const readFile = async (file: File | undefined): Promise<void> => {

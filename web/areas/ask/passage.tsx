@@ -1,5 +1,6 @@
 /**
- * A found passage with its source. Other users wrote its text, so it is rendered as text, and its Markdown as nodes.
+ * A passage from a search with its source. Its text is untrusted, so it is rendered as plain text, or as Markdown
+ * without HTML.
  */
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
@@ -17,7 +18,7 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
   handbook: 'OIQ handbook',
 };
 
-/** Returns the location in the page where the source of the passage is displayed. */
+/** Returns the URL of the view that displays the source of a passage; `undefined` if there is none. */
 const sourceUrl = ({ source, id }: Passage): string | undefined => {
   if (source === 'document') return toArea('/ask/documents', { open: id });
   if (source === 'incident') return toArea('/incidents', { incident: id });

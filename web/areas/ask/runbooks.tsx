@@ -1,6 +1,6 @@
 /**
- * Runbook results for a question: sentences with cited passages and the values of queries in them, or the passages
- * alone
+ * Answers to a question from runbooks: sentences that cite passages, with the results of queries that the passages
+ * mention; or only the matching passages
  */
 import { useEffect } from 'preact/hooks';
 import { ResultShown } from '../../charts/result.tsx';
@@ -122,7 +122,7 @@ const PassageQueries = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
         <section key={`${index} ${figure.sentence}`} aria-label={figure.sentence}>
           <h3>{shownText(figure.sentence)}</h3>
           <p class="soft">
-            {figure.passage === null ? 'Named in the question.' : `Named in passage ${figure.passage + 1}.`}
+            {figure.passage === null ? 'Mentioned in the question.' : `Mentioned in passage ${figure.passage + 1}.`}
           </p>
           {figure.result === null ? (
             <p role="status">{shownText(figure.reason ?? '')}</p>

@@ -27,7 +27,7 @@ const kinds: Readonly<Record<Kind, string>> = {
 };
 const isKind = (text: string): text is Kind => text in kinds;
 
-/** Returns the location in the page of the resource that the request created. */
+/** Returns the URL of the view that displays the resource that a suggestion created. */
 const resourceUrl = (kind: Kind, id: string): string | undefined => {
   if (kind === 'slo') return toArea('/slos', { open: id });
   if (kind === 'alert' || kind === 'noisy-rule') return toArea('/alerts/rules', { rule: id });
@@ -103,7 +103,7 @@ const SuggestionCard = ({
         <b>Effect:</b> {shownText(effect)}.
       </p>
       {request === null ? (
-        <p class="soft">Apply this change at the sender of the telemetry.</p>
+        <p class="soft">Make this change in the application or collector that sends the telemetry.</p>
       ) : (
         <details>
           <summary>Request</summary>
@@ -117,7 +117,7 @@ const SuggestionCard = ({
 
 const KindFilter = () => (
   <label>
-    Status{' '}
+    Kind{' '}
     <select value={inAddress('kind')} onChange={({ currentTarget }) => change({ kind: currentTarget.value })}>
       <option value="">all</option>
       {Object.entries(kinds).map(([kind, title]) => (

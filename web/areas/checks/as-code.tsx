@@ -28,7 +28,7 @@ const Import = () => {
   return (
     <>
       <h2>Import</h2>
-      <p>YAML documents with one check each, or a recording of Chrome’s Recorder (JSON).</p>
+      <p>YAML documents with one check each, or a JSON recording from the Recorder of Chrome DevTools.</p>
       <ImportForm language="YAML or JSON" accept=".yaml,.yml,.json" action={action} run={run} />
     </>
   );

@@ -13,10 +13,10 @@ import {
 /** Returns whether an operator has no operand. */
 const hasNoOperand = (operator: string): boolean => operator === 'exists' || operator === 'absent';
 
-/** Text and numbers are equivalent in the API; a number is sent as a number. */
+/** Parses a typed value: a canonical number becomes a number, everything else remains text. */
 const parseValue = (text: string): string | number => (String(Number(text)) === text ? Number(text) : text);
 
-/** Omits an unused name or value. */
+/** Returns the assertion without a name or value that its source or operator does not use. */
 const omitUnusedFields = ({ name, value, ...rest }: AssertionFields): AssertionFields => {
   const names = sourceProperties[rest.source];
   return {

@@ -34,7 +34,7 @@ const pickWritableFields = (check: Check): Written => {
   return written;
 };
 
-/** Converts a check to a type: settings are in the field of the type's name, and a heartbeat has no locations. */
+/** Converts a check to another type: type-specific settings are in a field named after the type, and a heartbeat has no locations. */
 const convertToType = (check: Written, type: Type): Written => {
   const commonFields = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as Written;
   const locations = type === 'heartbeat' ? [] : check.type === 'heartbeat' ? ['local'] : check.locations;
@@ -73,7 +73,7 @@ interface CheckFieldsProps {
   readonly set: (fields: Partial<Written>) => void;
 }
 
-/** Interval, locations and retries. */
+/** Timeout, retries and locations. */
 const RunSettings = ({
   check: { timeout, locations = [], consensus = {}, retries = {} },
   known: availableLocations,

@@ -1,4 +1,4 @@
-/** Synthetic checks with current state and uptime, and one check with its runs and their locations */
+/** Synthetic checks with their current state and uptime, and the details of a single check with its runs */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
@@ -32,7 +32,7 @@ import { typeNames } from './setting-kinds.ts';
 import { describeState, formatMs, formatUptime, StateLabel } from './shown.tsx';
 import { Uptimes } from './uptime.tsx';
 
-/** Minimum clock difference that is displayed */
+/** Minimum clock skew that is displayed, in milliseconds */
 const minClockSkewMs = 1000;
 
 /** Locations whose clocks differ from the platform's clock. */

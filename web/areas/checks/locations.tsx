@@ -54,7 +54,7 @@ const RegisterForm = () => {
   );
 };
 
-/** Removal must be confirmed if checks would have no location left. */
+/** Deletion must be confirmed if it would leave a check without a location. */
 const DeleteForm = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteLocationCall));
   if (id === 'local') return null;

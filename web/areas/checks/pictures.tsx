@@ -6,7 +6,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { screenshotsCall } from './calls.ts';
 
-const captions = { good: 'Screenshots', failed: 'last failed run' } as const;
+const captions = { good: 'last passed run', failed: 'last failed run' } as const;
 
 /** `locationName` returns the name of a location by its id. */
 export const Screenshots = ({

@@ -1,4 +1,4 @@
-/** Runs of a check in the range of the page, and a button to run it now */
+/** Runs of a check in the selected time range, and a button to run it now */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';

@@ -12,7 +12,7 @@ export type AssertionFields = z.input<typeof Assertion>;
 type Source = AssertionFields['source'];
 
 /**
- * Kind of a form field. For text, `optional` is `null` if empty, and `lines` has several lines and may also be `null`
+ * Kind of a form field. An empty `optional` text is `null`; `lines` is multi-line text, which is also `null` if empty
  */
 type FieldKind = 'text' | 'optional' | 'lines' | 'number' | 'flag' | 'pairs' | 'list' | 'json' | readonly string[];
 
@@ -177,7 +177,7 @@ export const sourceTitles: Readonly<Record<Source, string>> = {
   vital: 'web vital',
 };
 
-/** Names of a source: free text, or one of these. Other sources have no name */
+/** Properties of a source: one of those listed, or free text if the list is empty. Other sources have no property */
 export const sourceProperties: Readonly<Partial<Record<Source, readonly string[]>>> = {
   header: [],
   json: [],

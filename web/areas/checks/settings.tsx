@@ -168,7 +168,7 @@ export const TypedSettings = ({
     return (
       <JsonInput
         label="Steps and viewport, as JSON"
-        hint="goto, click, hover, fill, choose, press, expect, extract …; a recording of Chrome’s Recorder is imported"
+        hint="goto, click, hover, fill, choose, press, expect, extract …; recordings of Chrome DevTools can be imported"
         rows={16}
         value={check.browser}
         problem={wrong('browser')}

@@ -1,7 +1,7 @@
 /** Formats states, outcomes and uptimes of checks */
 import type { Check, Run } from './calls.ts';
 
-/** Formats a share between 0 and 1; `not known` without data. */
+/** Formats an uptime between 0 and 1 as a percentage; `not known` without data. */
 export const formatUptime = (share: number | null | undefined): string =>
   share === null || share === undefined ? 'not known' : `${(100 * share).toFixed(3)} %`;
 
@@ -15,7 +15,7 @@ const outcomeClasses: Readonly<Record<string, string>> = {
   unknown: 'soft',
 };
 
-/** A state or outcome. The word conveys the meaning; the color is only an addition. */
+/** A state or outcome as text; the color only emphasizes it. */
 export const StateLabel = ({ of }: { readonly of: string }) => <span class={outcomeClasses[of] ?? ''}>{of}</span>;
 
 export const formatMs = (ms: number): string => `${ms < 100 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en')} ms`;

@@ -20,7 +20,7 @@ const uptimeClass = ({ uptime }: Uptime): string => {
 const describeDay = (day: Uptime): string =>
   `${day.from.slice(0, 10)}: ${formatUptime(day.uptime)}${day.downMs === 0 ? '' : `, down for ${formatMs(day.downMs)}`}`;
 
-/** Days of one location as marks, the latest last. */
+/** Daily uptime of one location as a row of colored marks, the latest day last. */
 const DailyUptime = ({ name, of }: { readonly name: string; readonly of: readonly Uptime[] }) => {
   const daysWithOutage = of.filter(({ downMs }) => downMs > 0);
   const daysWithData = of.filter(({ uptime }) => uptime !== null);

@@ -33,7 +33,7 @@ export interface PanelState {
 
 /** Time in which panels that become visible are combined into one request, in milliseconds */
 const batchDelayMs = 40;
-/** Debounce of typing, in milliseconds */
+/** Delay of a query after the last change of the draft, in milliseconds */
 const draftDelayMs = 400;
 const emptyPanelState: PanelState = { isLoading: false, items: [] };
 
@@ -146,7 +146,7 @@ export class DashboardResults {
     this.state.value = { ...this.state.peek(), isLoading, answer: {}, answeredAt: Date.now(), durationMs };
   }
 
-  /** If there are still none, charts are not rendered again. */
+  /** Does not replace an empty list with another empty list, so that charts are not rendered again. */
   #setAnnotations(annotations: readonly AnnotationItem[]): void {
     if (annotations.length + this.annotations.peek().length > 0) this.annotations.value = annotations;
   }

@@ -71,7 +71,7 @@ const documentFields = [
   ...(['panels', 'annotations', 'links', 'cursor', 'imported'] as const),
 ] as const;
 
-/** Returns the document of a dashboard without server fields. */
+/** Returns the document of a dashboard, without the fields that the server sets. */
 export const toDocument = (dashboard: Document): Document =>
   Object.fromEntries(
     documentFields.flatMap((name) => (dashboard[name] === undefined ? [] : [[name, dashboard[name]]])),

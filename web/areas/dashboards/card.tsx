@@ -1,4 +1,4 @@
-/** A panel in its frame: title, visualization, and its own error */
+/** A panel in its frame: title, visualization, and its error */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';

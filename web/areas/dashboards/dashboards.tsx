@@ -13,7 +13,7 @@ const tabs = [
   ['import', 'Import', later(async () => (await import('./import.tsx')).Import)],
 ] as const;
 
-/** Opened from other views, so it has no tab. */
+/** Adds a query to a dashboard. It is opened from other views, so it has no tab. */
 const AddToDashboard = later(async () => (await import('./put.tsx')).AddToDashboard);
 
 const DashboardsHome = () => {

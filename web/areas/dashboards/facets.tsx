@@ -1,4 +1,4 @@
-/** Folders and tags of the found dashboards, with counts. A click filters by the value. */
+/** Folders and tags of the matching dashboards, with counts. A click filters by the value. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
@@ -55,7 +55,7 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
   );
 };
 
-/** Separate from the list, which is displayed before the counts are available. */
+/** Requested separately, so that the list need not wait for the counts. */
 export const DashboardFacets = () => {
   const [facetsQuery] = useState(() => new ApiQuery(listDashboardsCall));
   const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];

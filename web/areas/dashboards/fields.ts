@@ -40,7 +40,7 @@ export interface Field {
   readonly values: readonly unknown[];
   /** For a series: time of each value, in epoch milliseconds */
   readonly times?: readonly number[];
-  /** For an anomaly query: whether these are values, expected values or a bound, and of which series */
+  /** For an anomaly query: the role of the values (observed, expected, or a bound) and the series they belong to */
   readonly band?: { readonly part: string; readonly of: string };
   readonly settings: Settings;
 }
@@ -67,7 +67,7 @@ const applySettings = (field: FieldWithoutSettings, drawn: PanelData): Field => 
   return { ...field, name: settings.name ?? field.name, unit: settings.unit ?? field.unit, settings };
 };
 
-/** Replaces `{{service}} of {{zone}}` with the labels of a series. */
+/** Replaces placeholders such as `{{service}}` with the labels of a series. */
 const fillLegend = (legend: string, labels: Readonly<Record<string, string>>): string =>
   legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
 
@@ -77,7 +77,7 @@ const nameOf = ({ name, labels }: Result['series'][number], legend: string): str
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
-/** A label distinguishes bounds and values of a series. */
+/** Returns the band role of a series of an anomaly query, which is in its label `band`. */
 const toBand = (query: string, { name, labels: { band: part, ...others } }: Result['series'][number]) =>
   part === undefined ? {} : { band: { part, of: JSON.stringify([query, name, others]) } };
 

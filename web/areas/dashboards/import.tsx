@@ -62,8 +62,8 @@ export const Import = () => {
     <ImportForm language="JSON" accept=".json,application/json" action={action} problem={problem} run={run}>
       {report === undefined ? null : (
         <p>
-          Format: {shownText(report.from)}. Of {report.leaves.total} values {report.leaves.carried} are imported,{' '}
-          {report.leaves.default} are defaults of Grafana, and {report.leaves.named} are listed below.
+          Format: {shownText(report.from)}. Of {report.leaves.total} values, {report.leaves.carried} are imported,{' '}
+          {report.leaves.default} are Grafana defaults, and {report.leaves.named} are listed below.
         </p>
       )}
     </ImportForm>

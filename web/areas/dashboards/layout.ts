@@ -43,7 +43,7 @@ const expandRepeat = (
 
 const repeatKey = (id: string, repeat: RepeatValues): string => [id, ...Object.values(repeat)].join(' ');
 
-/** Repeated cells of a panel below its first row push down the panels below. */
+/** Positions the cells of panels; additional rows of a repeated panel push down the panels below it. */
 const layOutCells = (
   panels: readonly Panel[],
   chosen: RepeatValues,
@@ -78,7 +78,7 @@ const layOutCells = (
   return cells;
 };
 
-/** Returns all parts of a dashboard, first the panels without a section. */
+/** Returns the layout of a dashboard: the panels without a section, and its sections with their panels. */
 export const layOutSections = (
   { panels, sections }: Pick<Document, 'panels' | 'sections'>,
   head: DashboardHead | undefined,

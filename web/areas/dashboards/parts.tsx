@@ -75,7 +75,7 @@ const Tabs = ({
   );
 };
 
-/** Returns parts in order; consecutive tabs form one set. */
+/** Groups sections in order: consecutive tabs form one group, every other section its own. */
 const groupTabs = (parts: readonly SectionLayout[]): SectionLayout[][] => {
   const tabGroups: SectionLayout[][] = [];
   for (const part of parts) {

@@ -1,6 +1,6 @@
 /**
- * Regular expressions of dashboards that are safe to run in the browser: another user's expression must not block the
- * page
+ * Matching with the regular expressions of dashboards. Only simple expressions are run, because an expression of
+ * another user must not block the page.
  */
 
 /** Literal characters, alternatives, and at most two repetitions, none of a group */

@@ -1,4 +1,4 @@
-/** Positions on the grid of a dashboard, and how panels give way to a moved one */
+/** Positions on the grid of a dashboard, and how other panels move to make room for a moved panel */
 
 /** Number of grid columns */
 export const gridColumns = 24;

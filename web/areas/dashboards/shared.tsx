@@ -1,4 +1,4 @@
-/** Public view of a snapshot by its link: no session, and no queries */
+/** Public view of a snapshot, opened by its link: works without a session and runs no queries */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { fragment } from '../../frame/address.ts';
@@ -24,7 +24,7 @@ const toPanelData = ({ title, visual, fields, results, earlier, tables }: Snapsh
   tables,
 });
 
-/** Repeated copies of a panel are displayed below the first one. */
+/** A panel of a snapshot. Its row is determined by the order, so repeated panels appear below the first one. */
 const PanelCard = ({
   panel,
   range,

@@ -37,7 +37,7 @@ const CreateForm = ({ dashboard, variables }: SnapshotsProps) => {
       },
     });
     if (createdSnapshot === undefined) return;
-    // After `#`, so that it is not sent to a server and does not occur in logs.
+    // The token follows `#`, so that browsers do not send it to the server and it does not appear in logs.
     setLink(`${location.origin}/snapshot#${createdSnapshot.token}`);
     refresh();
   };

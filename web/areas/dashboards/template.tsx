@@ -10,7 +10,7 @@ import { type TemplateDetails, templateCall, templateUsageCall } from './calls.t
 
 const DataCoverage = ({ of }: { readonly of: TemplateDetails['fits'] }) =>
   of === null ? (
-    <p role="status">The telemetry could not be read, so the panels with data are unknown.</p>
+    <p role="status">The telemetry could not be read, so it is unknown which panels have data.</p>
   ) : (
     <table class="figures texts">
       <TableHeader columns={['Panel', 'Missing data']} />
@@ -25,7 +25,7 @@ const DataCoverage = ({ of }: { readonly of: TemplateDetails['fits'] }) =>
     </table>
   );
 
-/** Number of dashboards created from the template, of those that still exist, and of recently opened ones. */
+/** Number of dashboards created from the template, number that still exist, and their recent views. */
 const TemplateUsage = ({ id }: { readonly id: string }) => {
   const { answer, error } = useQuery(templateUsageCall, {});
   const usage = answer?.items.find((each) => each.id === id);

@@ -52,7 +52,7 @@ const TemplateRow = ({ template }: { readonly template: Template }) => {
       <td>
         {isPermitted(instantiateCall) ? (
           <button type="button" disabled={action.isRunning.value} onClick={() => void createDashboard()}>
-            Create dashboard<span class="sr-only"> of {name}</span>
+            Create dashboard<span class="sr-only"> from {name}</span>
           </button>
         ) : null}
         <Problem error={action.error.value ?? addFavouriteAction.error.value ?? removeFavouriteAction.error.value} />

@@ -93,7 +93,7 @@ const FilterEditor = ({ variable }: { readonly variable: Filters }) => {
   const activeFilters =
     urlValues.length > 0 ? urlValues.filter((text) => text !== '') : formatFilters(variable.filters);
   const always = formatFilters(variable.always);
-  // An empty value means no conditions, while a missing one means those of the dashboard.
+  // An empty URL parameter means no conditions; without the parameter, the defaults of the dashboard apply.
   const set = (texts: readonly string[]): void =>
     change({ [urlParameter(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
   const all = [...always, ...activeFilters];

@@ -12,7 +12,7 @@ import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
 import { notifySaved } from './editing/draft.ts';
 
-/** Only an administrator can read the names of all users. */
+/** Returns the author without a name, because only administrators can read the names of other users. */
 const formatActor = (actor: { readonly id: string; readonly type: string } | null): string => {
   if (actor === null) return '';
   return actor.id === session.value?.user.id ? 'by you' : `by ${actor.type === 'user' ? 'another user' : actor.type}`;
@@ -39,7 +39,7 @@ const VersionDifferences = ({ dashboard, version }: { readonly dashboard: Dashbo
       <Problem error={error ?? restoreAction.error.value} />
       {answer === undefined ? null : (
         <ul>
-          {answer.differences.length === 0 ? <li class="soft">No changes.</li> : null}
+          {answer.differences.length === 0 ? <li class="soft">No changes since this version.</li> : null}
           {answer.differences.map(({ path, what }) => (
             <li key={path}>{shownText(what)}</li>
           ))}

@@ -109,7 +109,7 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
   </>
 );
 
-/** Only safe URLs become links, because any user can write them. */
+/** Returns whether a URL is safe to link to: other users can enter any URL. */
 const isSafeUrl = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
 
 const Links = ({ of }: { readonly of: Document['links'] }) => {

@@ -1,4 +1,4 @@
-/** Databases: instances as their callers observe them, and normalized statements */
+/** Databases: instances as observed by their callers, normalized statements, and engines */
 import type { listDatabases } from '../../../api/groups/databases/list.ts';
 import type { listDatabaseQueries } from '../../../api/groups/databases/queries.ts';
 import { knownText } from '../../charts/known.tsx';
@@ -38,7 +38,7 @@ const Instances = listed({
   call: callOf<typeof listDatabases>('GET', '/api/databases'),
   isOfProject: true,
   isRanged: true,
-  nothing: 'No databases in this range: no span called a database, and no database metrics were received.',
+  nothing: 'No databases in this range: no database client spans or database metrics were received.',
   keyOf: ({ id }) => id,
   columns: {
     Database: ({ name, engine }) => name || engine,

@@ -11,7 +11,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 
 const attachCall = callOf<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
-/** Maximum size of an upload in bytes; the API reports its limit */
+/** Maximum size of an upload in bytes; the API may have a lower limit */
 const maxUploadBytes = 2_900_000;
 const number = new Intl.NumberFormat('en');
 

@@ -47,7 +47,7 @@ const expiryOptions = [
   ['90', 'in 90 days'],
 ] as const;
 
-/** Signals that the exception would have covered in the range of the page. */
+/** Signals in the selected time range that the exception would have covered. */
 const CoveredSignals = ({ of }: { readonly of: ApiQuery<typeof previewRuleException> }) => {
   const { answer, error } = of.state.value;
   if (answer === undefined || error !== undefined) return null;

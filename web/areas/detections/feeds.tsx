@@ -1,4 +1,4 @@
-/** Threat feeds: time and result of the last read, and editing */
+/** Threat feeds: time and result of the last poll, and editing */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts';
@@ -95,7 +95,7 @@ const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
     <div class="form">
       <TextInput label="Name" value={name} problem={wrong('name')} onChange={(text) => set({ name: text })} />
       <TextInput
-        label="Type"
+        label="Description"
         maxLength={4096}
         value={description}
         problem={wrong('description')}

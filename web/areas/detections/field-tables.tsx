@@ -1,4 +1,4 @@
-/** Field tables of an organization, which map rule fields to its events */
+/** Field tables of an organization, which map the fields of rules to the fields of its events */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { fieldTableResource } from '../../../api/groups/siem/field-table.ts';

@@ -42,7 +42,7 @@ level: medium
 tags: []
 `;
 
-/** Debounce of typing, in milliseconds */
+/** Delay of the validation after the last typed character, in milliseconds */
 const validationDelayMs = 400;
 
 /** Validation result of the API, updated when typing stops. */
@@ -152,7 +152,7 @@ const Signals = ({ found: { items, records, isComplete, signals } }: { readonly 
   </>
 );
 
-/** Matches of a saved rule in the stored records of the page's range. */
+/** Matches of a saved rule in the stored records of the selected time range. */
 export const BacktestSection = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(backtestCall));
   const [found, setFound] = useState<BacktestResult>();

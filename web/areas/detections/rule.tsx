@@ -73,7 +73,7 @@ const RuleDetails = ({ rule, onClose }: { readonly rule: Rule; readonly onClose:
     </ul>
     {rule.switchedOff === null ? null : (
       <p class="problem">
-        The rule was disabled at {shownMoment(rule.switchedOff.at)}because its evaluation took too long.
+        The rule was disabled at {shownMoment(rule.switchedOff.at)} because its evaluation took too long.
       </p>
     )}
     <Fields

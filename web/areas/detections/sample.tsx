@@ -1,4 +1,4 @@
-/** Runs a saved rule on events in the form in which their source logs them */
+/** Tests a saved rule with sample events in the format of their source */
 import { useState } from 'preact/hooks';
 import type { testDetectionRule } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';

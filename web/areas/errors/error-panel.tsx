@@ -1,4 +1,4 @@
-/** Side panel of an error group: status, stack, distribution and links */
+/** Side panel of an error group: status, stack trace, distribution of tags, and links */
 
 import { useEffect, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
@@ -171,7 +171,7 @@ export const ErrorPanel = ({ id, onClose }: { readonly id: string; readonly onCl
       />
       <h3>Latest stack trace</h3>
       <Stack newest={newest} />
-      <h3>Locations</h3>
+      <h3>Tags</h3>
       <Tags tags={tags} />
       <Occurrences id={id} />
       <MergedIssues key={answer.decision.fingerprints.length} error={answer} />

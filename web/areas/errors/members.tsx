@@ -1,4 +1,4 @@
-/** Members of an error group: merging groups, and splitting them off */
+/** Members of an error group: merging other groups into it, and unmerging members */
 
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
@@ -31,7 +31,7 @@ const UnmergeButton = ({ id, member }: { readonly id: string; readonly member: M
   );
 };
 
-/** Other groups of the range, which can be merged into this one. */
+/** Form that merges other groups in the time range into this one. */
 const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }) => {
   const [action] = useState(() => new Action(mergeCall));
   const [search, setSearch] = useState('');
@@ -40,7 +40,7 @@ const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }
   const { answer, error } = useQuery(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
   const otherGroups = (answer?.items ?? []).filter((group) => group.id !== id);
   const options = otherGroups.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
-  // A member that was split off permanently is merged again on the second request.
+  // The API rejects members that were unmerged earlier; the second request confirms that they are merged again.
   const hasSplitMembers = action.error.value?.code === 'CONFLICT';
   const merge = async (): Promise<void> => {
     const rejoin = hasSplitMembers ? [...selectedIds, ...decision.fingerprints].slice(0, 100) : [];

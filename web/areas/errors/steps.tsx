@@ -14,7 +14,7 @@ type ErrorChange = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)
 const dayMs = 86_400_000;
 const daysFromNow = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
 
-/** Variants of resolving and ignoring */
+/** Further ways to resolve or ignore an error */
 const statusOptions: Readonly<Record<string, readonly [title: string, body: () => ErrorChange]>> = {
   next: ['Resolve in the next version', () => ({ status: 'resolved', resolvedIn: { next: true } })],
   day: ['Ignore for a day', () => ({ status: 'ignored', ignoredUntil: { time: daysFromNow(1) } })],
@@ -23,7 +23,7 @@ const statusOptions: Readonly<Record<string, readonly [title: string, body: () =
   version: ['Ignore until the next version', () => ({ status: 'ignored', ignoredUntil: { nextVersion: true } })],
 };
 
-/** Returns the status, with its end if there is one. */
+/** Formats the status, including when it ends. */
 export const formatStatus = ({ status, decision: { resolvedIn, ignoredUntil } }: ErrorDetails): string => {
   if (status === 'resolved' && resolvedIn !== null)
     return `resolved in ${'version' in resolvedIn ? resolvedIn.version : 'the next version'}`;

@@ -41,7 +41,7 @@ export const EventForm = () => {
     };
     if ((await action.run({ body })) === undefined) return;
     change({ open: '' });
-    // A new event can be read after one to two seconds.
+    // A new event becomes readable after one to two seconds.
     setTimeout(refresh, 2_000);
   };
   return (

@@ -1,4 +1,4 @@
-/** Diagnosis: a key with the responses to its sender, and why no data arrives */
+/** Diagnoses why no data arrives, from a license key and the response that the sender received */
 import { useState } from 'preact/hooks';
 import type { runDoctor } from '../../../api/groups/onboarding/doctor.ts';
 import { Action } from '../../client/action.ts';
@@ -69,7 +69,7 @@ export const Doctor = () => {
           License key <input name="key" required={true} maxLength={512} autocomplete="off" spellcheck={false} />
         </label>
         <label>
-          Destination URL <input name="endpoint" maxLength={2048} autocomplete="off" spellcheck={false} />
+          Endpoint URL <input name="endpoint" maxLength={2048} autocomplete="off" spellcheck={false} />
         </label>
         <label>
           Response status <input name="status" type="number" min={0} max={599} />

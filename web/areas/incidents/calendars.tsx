@@ -36,7 +36,7 @@ const CreateForm = ({ schedules }: { readonly schedules: readonly Schedule[] }) 
   const run = async (form: HTMLFormElement): Promise<void> => {
     const scheduleId = String(new FormData(form).get('schedule')) || null;
     const createdFeed = await action.run({ body: { scheduleId } });
-    // Without a configured public URL, the URL of this page is used.
+    // If the API has no configured public URL, the origin of this page is used.
     setFeedUrl(createdFeed === undefined ? '' : createdFeed.url || `${location.origin}${createdFeed.path}`);
     if (createdFeed !== undefined) refresh();
   };

@@ -1,4 +1,4 @@
-/** Incidents: open and resolved ones, the timeline of one, and who is on call */
+/** Incidents area: incidents with their timelines, on-call schedules, escalation policies, pages, insights and calendars */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/pages.ts';

@@ -133,7 +133,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
   </table>
 );
 
-/** On-call hours per person in the displayed days. */
+/** On-call hours per user in the displayed days. */
 const OnCallLoad = ({ of: { people, names } }: { readonly of: Shifts }) =>
   people.length === 0 ? null : (
     <>

@@ -37,7 +37,7 @@ const Preview = ({ id }: { readonly id: string }) => {
       </label>
       <Problem error={error} />
       <table class="figures texts previewed">
-        <TableHeader columns={['At', 'Responders', 'By step', 'Round']} />
+        <TableHeader columns={['At', 'Responder', 'Step', 'Round']} />
         <tbody>
           {answer?.preview?.flatMap(({ at, pages, skipped }) => [
             ...pages.map(({ kind, id, name, step, round }) => (

@@ -1,4 +1,4 @@
-/** Form of an on-call schedule: rotation layers, and the resulting differences */
+/** Form of an on-call schedule: rotation layers, and a preview of the changed shifts */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { replaceSchedule, scheduleResource } from '../../../api/groups/incidents/schedules.ts';
@@ -153,7 +153,7 @@ const DifferenceTable = ({ differences, names }: { readonly differences: Differe
   </table>
 );
 
-/** Shifts that would differ in the next 30 days. */
+/** Preview of the shifts in the next 30 days that the edited schedule would change. */
 const ChangesPreview = ({
   id,
   written,

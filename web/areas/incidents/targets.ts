@@ -1,4 +1,4 @@
-/** Targets of a step: `<kind> <id>` by name */
+/** Options for the targets of an escalation step: value `<kind> <id>`, and name */
 import type { OptionGroups } from '../../editors/inputs.tsx';
 import { usePeople } from '../../frame/people.ts';
 import { useQuery } from '../../frame/use-query.ts';

@@ -1,4 +1,4 @@
-/** Aggregations of the found records by field values, as a table or over time */
+/** Aggregations of the matching records, grouped by field values, as a table or over time */
 
 import { ResultShown } from '../../charts/result.tsx';
 import { Field } from '../../editors/field.tsx';

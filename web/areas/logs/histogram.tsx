@@ -1,5 +1,6 @@
 /**
- * Number of records over time by the values of a field. Dragging, or a step in its table of values, selects a range.
+ * Number of records over time by the values of a field. Dragging, or a click on an interval in the data table, selects
+ * a time range.
  */
 import { useDrag } from '../../charts/drag.ts';
 import { levelOf } from '../../frame/severity.ts';

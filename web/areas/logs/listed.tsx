@@ -1,4 +1,4 @@
-/** List of records, with the context of one: other records of its sender, inline */
+/** List of records; the context of a record, which are other records of its sender, is inserted inline */
 import { useEffect } from 'preact/hooks';
 import { change } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
@@ -27,7 +27,7 @@ const insertContext = (records: readonly (LogRecord | undefined)[]): (Line | und
   const [before, after] = [toContextLines(answer.before?.items), toContextLines(answer.after?.items)];
   const [above, below] = order.value === 'newest' ? [after.reverse(), before] : [before.reverse(), after];
   const at = records.findIndex((record) => record?.id === contextRecordId.value);
-  // The record is on a page that is not loaded, so its context is displayed first.
+  // The record is on a page that is not loaded, so it is displayed first, with its context.
   if (at < 0) return [...above, { record: answer.record, isContext: false }, ...below, ...lines];
   return [...lines.slice(0, at), ...above, lines[at], ...below, ...lines.slice(at + 1)];
 };
@@ -37,7 +37,7 @@ const loadContext = (): void => {
   else context.run({ params: { id: contextRecordId.value }, query: contextSize.value });
 };
 
-/** Controls the kind and size of the displayed context. */
+/** Controls the size of the displayed context. */
 const ContextBar = () => {
   const { answer, error, isLoading } = context.state.value;
   const loadMore = (side: 'before' | 'after') => (): void => {

@@ -20,7 +20,7 @@ const describeState = (): string => {
   return 'Live.';
 };
 
-/** Returns the gaps that the server reported. */
+/** Describes the missing records that the server reported. */
 const describeMissedRecords = (): string[] => {
   const { dropped, skipped, hasGap } = tail.missed.value;
   return [
@@ -72,7 +72,7 @@ export const LiveRecords = () => {
         cellsOf={renderCells}
         open={openId.value}
         onOpen={(id) => {
-          // The displayed records do not move while reading.
+          // New records would move the list while the user reads.
           tail.pause();
           openRecord(id);
         }}

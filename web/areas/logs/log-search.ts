@@ -1,4 +1,4 @@
-/** Search state of logs in the URL, and the found records */
+/** Search state of logs in the URL, and the matching records */
 import { computed, signal } from '@preact/signals';
 import { Paged } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
@@ -28,7 +28,7 @@ export const groupBy = computed(() => inAddress('by') || 'severity');
 export const patternId = computed(() => inAddress('pattern'));
 export const wraps = computed(() => inAddress('wrap') === 'on');
 
-/** Returns a list of names in the URL; names with a comma are quoted, as in the API. */
+/** Parses a list of names from the URL; names that contain a comma are quoted, as in the API. */
 const parseNames = (text: string): string[] =>
   [...text.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([all, quoted]) =>
     quoted === undefined ? all : quoted.replace(/\\(.)/g, '$1'),
@@ -58,7 +58,7 @@ export const loadLogs = (): void => {
   logPages.load({
     query: { ...logQuery(), limit: firstPage, order: order.value, patternId: patternId.value || undefined },
   });
-  // With a pattern filter, the pattern has its own counts.
+  // The histogram cannot filter by a pattern, so it is not displayed then.
   if (patternId.value === '') histogram.run({ query: { ...logQuery(), groupBy: groupBy.value } });
 };
 

@@ -1,4 +1,4 @@
-/** Log patterns: frequency, new, gone and spiking ones, and changes between ranges */
+/** Log patterns with their frequency; marks patterns that are new, gone or spiking compared with the previous period */
 import { useEffect, useState } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';

@@ -1,4 +1,4 @@
-/** Saves a search as a saved query, a rule, or a panel */
+/** Saves a search as a saved query, an alert rule, or a dashboard panel */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
@@ -10,7 +10,7 @@ import { columns, search } from './log-search.ts';
 
 const defaultFields = ['timestamp', 'severity', 'service', 'body'];
 
-/** Returns the selected records as a `Query`. */
+/** Returns the fields of a query for the current search. */
 const currentSearch = () => {
   const scope = projectScope.peek();
   return {

@@ -14,7 +14,7 @@ import { SaveQuery, SearchLinks } from './save-query.tsx';
 const fieldNamesQuery = new ApiQuery(fieldsCall);
 const maxNames = 300;
 
-/** Field names for inputs with suggestions. */
+/** Field names that inputs of the logs area suggest. */
 export const FieldNames = () => {
   const { from, to } = writtenRange.value;
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Chart of the query */
+/** Query input of the metrics explorer, with the chart of the result */
 import { useEffect, useMemo } from 'preact/hooks';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';

@@ -20,7 +20,7 @@ type Use = Extract<Uses, readonly unknown[]>[number];
 
 const formatUseCount = (uses: Uses) => ('reason' in uses ? knownText(uses) : uses.length);
 
-/** URLs of the places where a metric is used */
+/** Returns the URL of a document that uses a metric, by the kind of document */
 const usageUrls: Readonly<Record<string, (id: string) => string>> = {
   dashboards: (id) => toArea(`/dashboards/${id}`),
   'alert rules': (id) => toArea('/alerts/rules', { rule: id }),

@@ -21,7 +21,7 @@ const formatLabels = (labels: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
-/** Renders nothing without exemplars, which most metrics lack. */
+/** Table of exemplars; renders nothing for a metric without exemplars, which is the usual case. */
 export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly unit: string }) => {
   const { answer, error } = useQuery(exemplarsCall, {
     query: { metric, ...writtenRange.value, ...projectScope.value, limit: 50 },

@@ -1,4 +1,4 @@
-/** Forecast of the series with its limits, and the time at which they cross a value */
+/** Forecast of each series with its prediction interval, and the estimated time at which it crosses a threshold */
 import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
 import { shownValue } from '../../charts/values.ts';
@@ -197,7 +197,7 @@ const ForecastResult = ({ question, ahead }: { readonly question: MetricQueryBod
   );
 };
 
-/** The URL contains the horizon; without it, no request is sent. */
+/** Forecast of a query. The horizon is stored in the URL; without it, no request is sent. */
 export const Forecast = ({ question }: { readonly question: MetricQueryBody }) => {
   const ahead = inAddress('ahead');
   return (

@@ -1,4 +1,4 @@
-/** Metrics: PromQL or one metric of the catalogue as a chart, and the number of series per metric */
+/** Metrics: charts of PromQL expressions or of a metric from the catalog, and the number of series per metric */
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';
 import { change, inAddress } from '../../frame/address.ts';

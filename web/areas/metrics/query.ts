@@ -5,7 +5,7 @@ import { inAddress } from '../../frame/address.ts';
 import { projectId } from '../../frame/project.ts';
 import type { Metric, MetricQueryBody } from './calls.ts';
 
-/** Counters and histograms increase, so their default is a rate. */
+/** Returns the default function over time: a rate for counters and histograms, which only increase. */
 export const defaultTimeFunction = ({ type, monotonic }: Metric): OverTimeOf =>
   monotonic || type.includes('histogram') ? 'rate' : 'avg';
 

@@ -44,7 +44,7 @@ const toGraphEdges = ({ edges }: Topology, names: ReadonlyMap<string, string>): 
   }));
 };
 
-/** Summarizes the map: `Map of 12 nodes and 14 ways between them; the most goes from web to cart: 3 MiBy.` */
+/** Summarizes the map: `Map of 12 nodes and 14 edges between them; the largest flow is from web to cart: 3 MiBy.` */
 const describeMap = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
   const [largestEdge] = edges;
   const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'edge' : 'edges'} between them`;

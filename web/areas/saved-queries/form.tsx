@@ -24,7 +24,7 @@ const defaultQuery: SavedQueryInput['query'] = {
   groupBy: ['service'],
 };
 
-/** Returns a new saved query with the query and name from the link. */
+/** Returns a new saved query with the query, name and interval in the URL. */
 const savedQueryFromUrl = (): SavedQueryInput => {
   const step = inAddress('step');
   return {

@@ -183,7 +183,7 @@ const Templates = listed({
       ],
     },
   ],
-  nothing: 'No saved queries with data.',
+  nothing: 'No query templates with data.',
   keyOf: ({ id }) => id,
   columns: {
     Query: ({ name }) => name,

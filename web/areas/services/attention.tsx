@@ -1,4 +1,4 @@
-/** Regressions in the range, with links */
+/** Regressions in the time range, with links to details */
 
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
 import type { ApiQuery } from '../../client/query.ts';
@@ -28,7 +28,7 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
   'log-pattern': 'Log pattern increased',
 };
 
-/** Returns the location in the page with more details. */
+/** Returns the URL of a view with more details; `undefined` if there is none. */
 const detailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
   if (kind === 'service-errors') return toArea('/traces', { search: `${conditionOf('service', name)} status:error` });
   if (kind === 'slow-service') return toArea('/services', { service: name });

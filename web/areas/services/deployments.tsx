@@ -1,4 +1,4 @@
-/** Deployments of a service in the page's range, with their verdicts */
+/** Deployments of a service in the selected time range, with their verdicts */
 import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { Problem } from '../../frame/freshness.tsx';
@@ -25,7 +25,7 @@ const formatVersions = ({ version, previousVersion, isRollback }: Deployment): s
     previousVersion === null ? '' : `${isRollback === true ? 'rollback from' : 'after'} ${previousVersion}`,
   ].join(' ');
 
-/** Hour before and hour after a deployment: failed requests and durations. */
+/** Requests, errors and latencies in the hour before and the hour after a deployment. */
 const BeforeAfterTable = ({ before, after }: Deployment) => (
   <table class="figures">
     <TableHeader columns={['Hour', 'Requests', 'Errors', 'p50', 'p95']} />

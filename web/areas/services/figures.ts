@@ -30,7 +30,7 @@ export const formatErrors = (figures: RequestMetrics | undefined): string => {
   return `${number.format(figures.errors)} (${share} %)`;
 };
 
-/** Returns, for each service, the call with the largest share of its time. */
+/** Returns for each service the dependency in whose calls it spends the most time. */
 export const slowestDependencies = (edges: readonly Edge[]): ReadonlyMap<string, Edge> => {
   const totalTime = ({ requests, duration }: Edge): number => requests * (duration?.mean ?? 0);
   const slowest = new Map<string, Edge>();
@@ -43,7 +43,7 @@ export const slowestDependencies = (edges: readonly Edge[]): ReadonlyMap<string,
   return slowest;
 };
 
-/** Formats a call: `payments, p95 98 ms`. */
+/** Formats a dependency: `payments, p95 98 ms`. */
 export const formatDependency = ({ server, duration }: Edge): string =>
   `${server.name || server.system || server.kind}${duration === null ? '' : `, p95 ${shownDuration(duration.p95)}`}`;
 

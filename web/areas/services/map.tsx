@@ -45,7 +45,7 @@ interface Answer {
   readonly edges: readonly Edge[];
 }
 
-/** Returns the slowest call of each node, as callers measured it. */
+/** Returns the highest p95 latency of the calls to each node, as measured by the callers. */
 const maxP95ByNode = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
   const slowest = new Map<string, number>();
   for (const { server, duration } of edges)
@@ -53,7 +53,7 @@ const maxP95ByNode = (edges: readonly Edge[]): ReadonlyMap<string, number> => {
   return slowest;
 };
 
-/** A service has the metrics of its own spans, otherwise those of the calls to it. */
+/** Returns the nodes of the graph. A service has the metrics of its own spans; a node without spans has those of the calls to it. */
 const toGraphNodes = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<string, Service>): GraphNode[] => {
   const seconds = Math.max(1, (Date.parse(to) - Date.parse(from)) / 1000);
   const slowest = maxP95ByNode(edges);
@@ -89,7 +89,7 @@ const toGraphEdges = (edges: readonly Edge[]): GraphEdge[] => {
   });
 };
 
-/** Summarizes the map: `12 nodes and 14 ways between them; most fails of web calls payments: 3 %.` */
+/** Summarizes the map: `Map of 12 nodes and 14 connections between them; highest error rate: web calls payments, 3 %.` */
 const describeMap = ({ nodes, edges }: Answer): string => {
   const worst = edges.reduce<Edge | undefined>(
     (worst, edge) => (edge.errorRate > (worst?.errorRate ?? 0) ? edge : worst),

@@ -58,7 +58,7 @@ const ApdexForm = ({ name, settings }: { readonly name: string; readonly setting
         label="Default threshold (ms)"
         value={defaultThreshold}
         problem={error?.at('apdexThresholdMs')}
-        hint="Left empty, 500"
+        hint="500 if empty"
         onChange={setDefaultThreshold}
       />
       <div class="act">

@@ -1,4 +1,4 @@
-/** Records the deployment of a service version that is not detected */
+/** Form that records a deployment that was not detected automatically */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { TextInput } from '../../editors/inputs.tsx';

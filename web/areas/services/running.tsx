@@ -1,4 +1,4 @@
-/** Running parts of a service: versions, runtimes and instances */
+/** What a service runs: versions, environments, runtimes, SDKs and instances */
 import type { showService } from '../../../api/groups/services/show.ts';
 import { callOf } from '../../client/call.ts';
 import { Problem } from '../../frame/freshness.tsx';

@@ -1,4 +1,4 @@
-/** Services: regressions, the list with the slowest first, and a side panel */
+/** Services: regressions, a list or map of services, and a side panel */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Paged } from '../../client/pages.ts';

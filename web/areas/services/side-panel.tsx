@@ -1,4 +1,4 @@
-/** One service beside the list: what it was asked for, and the ways to its traces and logs. */
+/** Side panel of a service: requests over time, operations, deployments, instances, and links to its traces and logs */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';

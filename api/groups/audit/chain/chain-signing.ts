@@ -35,7 +35,7 @@ export interface ChainSigner {
   signNew(tenantId: string): Promise<GrowingHead | undefined>;
   /** Returns the number of records covered by the newest head that this process has seen. */
   signedSize(tenantId: string): number | undefined;
-  /** Returns false once a chain does not continue from the signed state, and while all its heads are missing. */
+  /** False after a chain was found not to continue from the signed state, and while all its heads are missing. */
   isValid(tenantId: string): boolean;
   /** Reports, once per tenant, that its chain differs from the signed state. */
   report(tenantId: string, after: number): void;
@@ -48,7 +48,7 @@ interface SignedState {
   readonly head: GrowingHead | undefined;
 }
 
-/** Heads in one publication */
+/** Number of heads that are published together */
 const publishBatchSize = 100;
 
 const continuesChain = (tenantId: string, { tree, lastHash }: SignedState, record: StoredRecord): boolean =>
@@ -57,8 +57,8 @@ const continuesChain = (tenantId: string, { tree, lastHash }: SignedState, recor
   hashRecord(tenantId, record, legacyCanonicalJson) === record.hash;
 
 /**
- * Returns the state to continue from after a head; `undefined` if this key did not sign it. The signature covers the
- * subtrees, since the root is computed from them.
+ * Restores the state from which signing continues after a head; `undefined` if this key did not sign the head. The
+ * signature covers the subtrees, because the root is computed from them.
  */
 const restoreSignedState = (key: EvidenceKey, head: GrowingHead): SignedState | undefined => {
   const subtrees = head.subtrees.map((root) => Buffer.from(root, 'hex'));
@@ -99,7 +99,10 @@ export const createChainSigner = ({ documents, heads, key, clock, log, ...option
     );
   };
 
-  /** Signing from record 1 again would sign any changes to the chain. Logged once per tenant. */
+  /**
+   * Whether all heads of a tenant were lost. Its chain is then not signed, because signing from record 1 again would sign
+   * any changes to the chain. Logged once per tenant.
+   */
   const hasLostHeads = async (tenantId: string, { head }: SignedState): Promise<boolean> => {
     if (fromBeginning || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
       lost.delete(tenantId);

@@ -40,8 +40,8 @@ const linkRecord = (
   { details: newDetails, ...entry }: NewAuditRecord,
   sign: Sign | undefined,
 ): AuditRecord => {
-  // The form in which the record is read later: dates are text, and undefined members are missing. Names from earlier
-  // versions may contain an unpaired surrogate.
+  // Hash the details as they will be read from the store: dates are text, and undefined members are missing. Names from
+  // earlier versions may contain a lone surrogate.
   const stored = toWellFormed(JSON.parse(JSON.stringify(newDetails))) as typeof newDetails;
   const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
   const fields = { ...entry, sequence: end.sequence + 1, detailsHash: hashDetails(details), previousHash: end.hash };

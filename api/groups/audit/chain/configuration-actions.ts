@@ -5,7 +5,7 @@ interface AuditedOperation {
   readonly audit: readonly string[];
 }
 
-/** Groups whose changes are events themselves */
+/** Resource types whose changes are already events */
 const resourceTypesWithEvents: readonly string[] = ['event', 'deployment'];
 
 /**

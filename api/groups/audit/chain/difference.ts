@@ -8,7 +8,7 @@ export const maskedValue = '(secret)';
 const secretNames =
   /password|passphrase|secret|credential|hash$|token$|private_?key|api_?key$|access_?key$|recovery_?codes|^codes$|^authorization$|^cookie$/i;
 
-/** Our own keys and tokens, recognized in any text */
+/** Keys and tokens of OIQ, which are masked in any text */
 const ownSecrets = /\boiq_[a-z]{2,4}_[A-Za-z0-9]{16,}/g;
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -27,9 +27,9 @@ interface MissingDetails {
 }
 
 /**
- * Determines which missing details a signed erasure explains, both for a stored chain and for an exported one. Records
- * are passed in the order of the chain. Memory grows with the actors and resources of records without details, until
- * their erasure follows.
+ * Determines which missing details are explained by a signed erasure, for a stored or an exported chain. Records are
+ * passed in the order of the chain. Memory use grows with the number of distinct actors and resources of records
+ * without details, until the record of their erasure follows.
  */
 export class ErasureTracker {
   readonly #isSigned: (record: AuditRecord) => boolean;

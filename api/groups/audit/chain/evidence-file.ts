@@ -28,7 +28,7 @@ export type EvidenceLine = z.output<typeof EvidenceLine>;
 
 const formatLine = (value: EvidenceLine | EvidenceHeader): string => `${JSON.stringify(value)}\n`;
 
-/** Yields the lines of a file. `end` is the content of the head document. */
+/** Yields the lines of an evidence file. `end` is the content of the head document. */
 export async function* writeEvidenceLines(
   header: Omit<EvidenceHeader, 'type' | 'format'>,
   items: AsyncIterable<ChainItem>,

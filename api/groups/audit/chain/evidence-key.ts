@@ -7,7 +7,7 @@ import type { EvidenceKey, PublicEvidenceKey } from '../../../../schemas/ports/e
 /** An Ed25519 private key in PKCS #8 consists of these bytes and the 32 bytes of the key. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Separates the signatures of this purpose from all others. */
+/** Part of the signed text, so that a signature is valid for this purpose only. */
 const headPurpose = 'oiq evidence head 1';
 
 const headText = ({ tenantId, size, root, lastHash, signedAt, keyId }: Omit<EvidenceHead, 'signature'>): Buffer =>

@@ -6,8 +6,8 @@ const mutexes = new WeakMap<Documents, KeyedMutex>();
 const heldMutex = new AsyncLocalStorage<true>();
 
 /**
- * A mutex per chain: changes to a chain run one after the other within this process. All changes write the chain's end,
- * where a store with parallel transactions would restart them repeatedly. Only instances still conflict.
+ * Runs the changes to a chain one after another within this process. Every change writes the end of the chain, so
+ * parallel transactions would conflict and restart repeatedly. Changes in different processes can still conflict.
  */
 export const runExclusive = <Result>(
   documents: Documents,

@@ -57,7 +57,7 @@ export const consistencyRanges = (older: number, newer: number): LeafRange[] => 
   return ranges.reverse();
 };
 
-/** Returns the roots of the subtrees of the ranges, from all leaves in order. Memory holds one path at a time. */
+/** Computes the root of the subtree of each range from all leaves in order. Memory use grows only with the depth of the tree. */
 export const computeRoots = async (ranges: readonly LeafRange[], leaves: AsyncIterable<Buffer>): Promise<Buffer[]> => {
   const trees = new Map(ranges.map((range) => [range, new GrowingTree()]));
   const pendingRanges = ranges.toSorted((left, right) => left.start - right.start);
@@ -76,7 +76,7 @@ export const computeRoots = async (ranges: readonly LeafRange[], leaves: AsyncIt
   });
 };
 
-/** Position of a node in its row, and of the last node of the row. */
+/** Index of a node in its row, and of the last node of the row. */
 interface NodePosition {
   readonly index: number;
   readonly last: number;

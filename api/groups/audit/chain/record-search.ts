@@ -41,7 +41,7 @@ export const toDocumentFilter = ({ fromMs, toMs, ...filter }: RecordFilter): Fil
   };
 };
 
-/** A time outside the range of dates is still beyond all records. */
+/** Converts a time to ISO 8601. A time outside the range of dates becomes the nearest valid date, which is still before or after all records. */
 const toIsoTime = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(Math.min(Math.max(ms, 0), 253_402_300_799_999)).toISOString();
 

@@ -13,7 +13,7 @@ export interface HeadSignerOptions extends SigningOptions {
   readonly everyMs?: number;
 }
 
-/** A hanging store must not block the exit: unsigned records are signed after the next start. */
+/** An unresponsive store must not block the exit: records still unsigned are signed after the next start. */
 const closeTimeoutMs = 10_000;
 
 export const startHeadSigner = async (options: HeadSignerOptions): Promise<HeadSigner> => {
@@ -21,7 +21,7 @@ export const startHeadSigner = async (options: HeadSignerOptions): Promise<HeadS
   const chainSigner = createChainSigner(options);
   /** Sequence of the newest record per tenant. */
   const newestSequences = new Map<string, number>();
-  /** The same for the records that existed when this process began. */
+  /** The same, when this process started. */
   const initialSequences = new Map<string, number>();
   const mutex = new KeyedMutex();
 
@@ -46,7 +46,7 @@ export const startHeadSigner = async (options: HeadSignerOptions): Promise<HeadS
     const storedSizes = await heads.getNewestSizes();
     for (const [tenantId, end] of newestSequences) {
       const size = Math.max(chainSigner.signedSize(tenantId) ?? 0, storedSizes.get(tenantId) ?? 0);
-      // The feed may be behind another instance's signature: the store decides.
+      // Another instance may have signed records that the change feed has not delivered yet, so check the store.
       if (end < size && (await readStoredEnd(documents, tenantId)).sequence < size) chainSigner.report(tenantId, end);
       if (end > size) await sign(tenantId);
     }

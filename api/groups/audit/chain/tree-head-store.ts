@@ -35,8 +35,8 @@ const toHead = (tenantId: string, row: Row): GrowingHead => ({
 });
 
 /**
- * Heads on the bus that are not in the table yet. The landed offsets are read first, so that a head that lands in the
- * meantime is read at least once.
+ * Reads the heads on the bus that are not in the table yet. The offsets in the table are read first, so that a head
+ * inserted meanwhile is returned at least once.
  */
 async function* readUnstoredRecords(bus: Bus, columns: Columns): AsyncGenerator<BusRecord> {
   const rows = await columns.query<{ partition: number; last: string }>(

@@ -25,7 +25,7 @@ export const breakKinds = [
 ] as const;
 type BreakKind = (typeof breakKinds)[number];
 
-/** The first fault of a chain. */
+/** The first break of a chain, found by a verification. */
 export interface ChainBreak {
   readonly kind: BreakKind;
   /** The first affected record */
@@ -69,7 +69,7 @@ export class ChainVerifier {
   #lastHash = chainStart;
   #previousOfLast: string | undefined;
   #firstAt = '';
-  /** Whether the chain is old enough to have been signed. */
+  /** Whether the chain must already have signed tree heads */
   #mustHaveHeads = false;
   #heads = 0;
   #lastHead: EvidenceHead | undefined;
@@ -87,7 +87,7 @@ export class ChainVerifier {
     );
   }
 
-  /** Whether details are missing that no erasure explains so far. */
+  /** Whether details are missing that no erasure has explained so far */
   get hasMissingErasures(): boolean {
     return this.#erasures.findUnexplained() !== undefined;
   }
@@ -150,7 +150,7 @@ export class ChainVerifier {
     };
   }
 
-  /** A head before the records that it covers would never be compared with them. */
+  /** Returns a break if the previous head precedes records that it covers, because it could not be compared with them. */
   #checkMisplacedHead(): ChainBreak | undefined {
     if (this.#aheadHead === undefined) return undefined;
     const place = this.size + 1;
@@ -161,7 +161,7 @@ export class ChainVerifier {
     );
   }
 
-  /** Whether the record has the expected position. */
+  /** Returns a break if the record is not at the expected position. */
   #checkPosition({ sequence, previousHash }: AuditRecord): ChainBreak | undefined {
     const place = this.size + 1;
     if (sequence > place) {
@@ -179,7 +179,7 @@ export class ChainVerifier {
     return createBreak('records-reordered', place, `record ${sequence} appears a second time, at position ${place}`);
   }
 
-  /** Whether the record is unchanged and follows the previous one. */
+  /** Returns a break if the record was changed or does not follow the previous one. */
   #checkContent(record: AuditRecord): ChainBreak | undefined {
     const { sequence, previousHash, details } = record;
     const follows = previousHash === this.#lastHash;

@@ -48,7 +48,7 @@ export const readExtent = async (
 /** The findings, and the extent of the chain at that time. */
 export type ChainVerification = Findings & { readonly extent: ChainExtent };
 
-/** Each head follows the last record that it covers; heads that cover more records than exist are at the end. */
+/** Yields the records, and each head after the last record that it covers; heads that cover more records than exist come last. */
 export async function* readChainItems(
   { documents, heads }: Pick<EvidenceStores, 'documents' | 'heads'>,
   tenantId: string,

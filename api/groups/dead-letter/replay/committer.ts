@@ -17,7 +17,7 @@ export interface PreparedDeadLetter {
 
 const transactionName = 'dead-letter-replay';
 
-/** Publishes and marks in one transaction, so that no dead letter is ever published twice. */
+/** Publishes dead letters and their marks in one transaction, so that no dead letter is published twice. */
 export interface ReplayCommitter {
   commit(
     prepared: readonly PreparedDeadLetter[],
@@ -35,8 +35,8 @@ export const createCommitter = (bus: Bus, columns: Columns): ReplayCommitter => 
     commit: (prepared, { outcome, actor, markedAt }) =>
       mutex.run(transactionName, async () =>
         (await producer.get()).transaction(transactionName, async (publish) => {
-          // An earlier holder of this id has either committed, or its producer is invalid and never will: the marks are
-          // complete now.
+          // The marks are complete now: an earlier producer with this transactional id has either committed, or is fenced
+          // and can no longer commit.
           const marks = await readMarks(
             bus,
             columns,
@@ -46,7 +46,7 @@ export const createCommitter = (bus: Bus, columns: Columns): ReplayCommitter => 
           const results = prepared.map(({ deadLetter, messages: deadLetterMessages }): Result => {
             const { tenantId, id } = deadLetter;
             const mark = marks.get(toMarkKey(deadLetter));
-            // A mark of this same run is from an attempt whose answer was lost.
+            // A mark of this same run is from an earlier attempt that committed, but whose response was lost.
             if (mark !== undefined)
               return { id, tenantId, outcome: mark.actor === actor && mark.markedAt === markedAt ? 'done' : 'already' };
             messages.push(...deadLetterMessages, toMarkMessage({ tenantId, id, outcome, markedAt, actor }));

@@ -112,7 +112,8 @@ const parseCursor = (cursor: string): { receivedAtMs: number; id: string } => {
 };
 
 /**
- * Commits all in one transaction; if the bus would never accept that, one by one, so that only the rejected ones fail.
+ * Commits all dead letters in one transaction. If the bus permanently rejects it, commits them one by one, so that only
+ * the rejected ones fail.
  */
 const commitAllOrEach = async (
   prepared: readonly PreparedDeadLetter[],
@@ -170,7 +171,7 @@ const toMessages = async (
   ];
 };
 
-/** Open dead letters, oldest first, in chunks of limited number and bytes. */
+/** Reads dead letters, oldest first, in chunks with a limited number of dead letters and bytes. */
 async function* readChunks(columns: Columns, filter: DeadLetterFilter): AsyncGenerator<DeadLetter[]> {
   let after: { receivedAtMs: number; id: string } | undefined;
   while (true) {

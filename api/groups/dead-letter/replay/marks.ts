@@ -17,9 +17,9 @@ export const toMarkMessage = (mark: DeadLetterMark): Message => ({
 });
 
 /**
- * Returns the marks of the given dead letters, by `toMarkKey`: stored marks, and those at the end of the topic that are not
- * stored yet. The landing position is read before the stored marks, so that a mark that lands in the meantime is read
- * at least once.
+ * Returns the marks of the given dead letters, by `toMarkKey`: the marks in the table, and those at the end of the topic
+ * that are not in the table yet. The stored offsets are read before the stored marks, so that a mark inserted meanwhile
+ * is read at least once.
  */
 export const readMarks = async (
   bus: Bus,

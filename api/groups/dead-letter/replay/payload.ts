@@ -5,7 +5,10 @@ import { topics } from '../../../../schemas/topics.ts';
 import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
 import type { Payload } from '../../../kernel/ports/dead-letters.ts';
 
-/** Chunks are adjacent unless another producer wrote in between, so few other records are read. */
+/**
+ * Reads the records that may contain the chunks of a dead letter. Chunks are usually adjacent; if another producer wrote
+ * in between, they are found after the expected end.
+ */
 async function* readRecords(bus: Bus, { partition, offset, chunks }: DeadLetter['place'], end: number) {
   const expectedEnd = Math.min(offset + chunks, end);
   yield* bus.read(topics.deadLetter.name, partition, offset, expectedEnd);

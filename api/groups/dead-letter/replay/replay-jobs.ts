@@ -10,13 +10,13 @@ export const replayJobs = defineCollection<ReplayJob>({ name: 'dead-letter-repla
 const maxResults = 1_000;
 const stopTimeoutMs = 2_000;
 const saveEveryMs = 1_000;
-/** A running job without an update for this long no longer has an instance. */
+/** A running job without an update for this long is lost: the instance that ran it has stopped. */
 const lostAfterMs = 60_000;
 
 const isLost = ({ state, updatedAt }: ReplayJob & StoredMetadata, now: number): boolean =>
   state === 'running' && now - Date.parse(updatedAt) >= lostAfterMs;
 
-/** A replay of an earlier version has no filter, so no instance can continue it. */
+/** Shows a lost job as stopped if no instance can continue it: jobs of an earlier version have no stored filter. */
 const withLostState = <Job extends ReplayJob & StoredMetadata>(now: number, job: Job): Job =>
   !isLost(job, now) || job.filter !== undefined
     ? job
@@ -100,7 +100,7 @@ export const createReplayJobs = (ports: {
         },
       });
       job = { ...job, ...addProgress(initialJob, progress), state: 'finished' };
-      // Another instance, or the next start, continues it.
+      // Keep it running, so that another instance, or this one after its next start, continues it.
       if (stopping.signal.aborted) return void (await stored.replace(id, { ...job, state: 'running' }));
     } catch (error) {
       log.error({ error, replay: id }, 'a replay of dead letters failed');

@@ -5,7 +5,7 @@ import { severityLevels } from '../../../../schemas/log-patterns.ts';
 import type { PatternsQuery } from '../../../../subjects/log-patterns/patterns.ts';
 import type { Caller } from '../../../callers/caller.ts';
 
-/** Filters of the counted records. */
+/** Parameters that filter the records that are counted. */
 export const filterParameters = {
   ...serviceParameter,
   ...projectScopeParameters,
@@ -17,7 +17,7 @@ export const filterParameters = {
 
 const dayMs = 86_400_000;
 
-/** The pattern query of a request. */
+/** Converts the parameters of a request to a query of patterns. */
 export const toPatternsQuery = (
   filter: PatternsQuery['filter'],
   range: Range,

@@ -28,7 +28,7 @@ type ListEndpoint<Item> = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Item[] }> }
 >;
 
-/** A contact of a user; its view contains the settings only as present or absent. */
+/** A contact of a user; the API view only tells whether each setting is present, so the type of the settings is a channel's. */
 export type Contact = Omit<ViewOf<typeof contactResource>, 'settings'> & Pick<Channel, 'settings'>;
 
 /** Writable fields of a channel */

@@ -21,7 +21,7 @@ const listSettings = ({ settings }: ChannelType): readonly (readonly [name: stri
 const listRequiredSettings = ({ settings }: ChannelType): readonly string[] =>
   (settings['required'] ?? []) as readonly string[];
 
-/** Formats `signingSecret` as a label. */
+/** Returns a label for a setting name: `Signing secret` for `signingSecret`. */
 const toLabel = (name: string): string => {
   const words = name.replace(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
   return words === 'url' ? 'URL' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;

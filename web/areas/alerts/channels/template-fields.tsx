@@ -32,7 +32,9 @@ export const TemplateFields = ({
     <details>
       <summary>Custom message</summary>
       <p class="hint">
-        {'Empty: the default message. {{name}} inserts a value; {{#alerts}}…{{/alerts}} repeats for each alert.'}
+        {
+          'If empty, the default message is sent. {{name}} inserts a value; {{#alerts}}…{{/alerts}} repeats for each alert.'
+        }
       </p>
       {templateFields.map(([name, label, rows]) => (
         <Field key={name} label={label} problem={wrongIn(error)(name) ?? findProblem(`templates.${name}`)}>

@@ -181,7 +181,7 @@ const WindowFields = ({ condition }: { readonly condition: QueryCondition }) => 
   );
 };
 
-/** A condition over other rules: their names, and the combination. */
+/** A condition that combines other rules in an expression, edited as JSON. */
 const CompositeField = ({ condition }: { readonly condition: Condition }) => {
   const [parseError, setParseError] = useState('');
   const parseCondition = (text: string): void => {

@@ -13,7 +13,7 @@ export type Threshold = Extract<Condition, { kind: 'threshold' }>['thresholds'][
 /** Maximum length of a draft in the URL; servers reject longer URLs */
 const maxDraftCharacters = 6_000;
 
-/** `undefined` until it is known which rule is edited */
+/** The edited rule; `undefined` until it is loaded */
 export const draft = signal<RuleInput | undefined>(undefined);
 /** Why the rule in the URL cannot be parsed; empty if it can */
 export const draftParseError = signal('');
@@ -22,7 +22,7 @@ export const preview = new ApiQuery(previewRuleCall);
 /** Why the rule was not saved */
 export const saveError = signal<CallError | undefined>(undefined);
 
-/** Durations are nanoseconds, which users do not type. */
+/** Returns a threshold without a value. Stored durations are in nanoseconds; users type milliseconds. */
 const emptyThreshold = (query: Query | undefined): Threshold => ({
   severity: 'warning',
   operator: 'above',
@@ -60,7 +60,7 @@ const readUrlObject = (name: string): object | undefined => {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Told below.
+    // Reported below, like a value that is not an object.
   }
   draftParseError.value = `The parameter “${name}” of the URL cannot be parsed. Its part of the rule was ignored.`;
   return undefined;

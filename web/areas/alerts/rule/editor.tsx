@@ -30,7 +30,7 @@ import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
 import { Trial } from './trial.tsx';
 
 const storedRule = new ApiQuery(ruleCall);
-/** Debounce of typing, in milliseconds */
+/** Delay of the preview after the last typed character, in milliseconds */
 const previewDebounceMs = 400;
 
 const noDataOptions = {

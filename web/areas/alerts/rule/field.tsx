@@ -35,7 +35,7 @@ export const Field = ({
   </>
 );
 
-/** A text field; if it is empty, the rule omits it. */
+/** A text field of the rule. */
 export const TextField = ({
   label,
   at,

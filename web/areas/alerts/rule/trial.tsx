@@ -49,8 +49,7 @@ const firings = computed(() =>
 );
 
 const Values = ({ past }: { readonly past: Preview['past'] }) => {
-  if (past === null)
-    return <p class="soft">This rule compares a single value at a time, so there is no chart of the past.</p>;
+  if (past === null) return <p class="soft">This rule has no chart of past values.</p>;
   if (past.error !== null) return <p class="problem">{shownText(past.error)}</p>;
   if (past.series.length === 0)
     return (
@@ -195,7 +194,7 @@ const highestSeverity = ({ condition }: RuleInput): string =>
     ? (condition.thresholds.at(-1)?.severity ?? 'warning')
     : (condition.severity ?? 'warning');
 
-/** Returns labels of an alert of the rule for routing, without those that only an evaluation fills in. */
+/** Returns the labels to route: those of the first previewed alert and of the rule, without templates that only an evaluation expands. */
 const alertLabels = (rule: RuleInput, found: Preview): Readonly<Record<string, string>> => ({
   ...found.groups[0]?.labels,
   ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
@@ -237,7 +236,7 @@ const Receivers = ({ rule, found }: { readonly rule: RuleInput; readonly found: 
   );
 };
 
-/** The invalid field may be outside of the visible area. */
+/** Message while there is no preview, with a button that focuses the first invalid field, which may not be visible. */
 const EmptyPreview = () => (
   <>
     <p class="soft">Fill in the condition to see a preview.</p>

@@ -29,7 +29,7 @@ interface EditingProps {
 
 const closeEditor = (): void => change({ edit: '', panel: '', sidePanel: '' });
 
-/** Changes that others saved in the meantime, with their conflicts */
+/** Version that another user saved in the meantime, with its conflicts */
 interface MergeConflict {
   readonly conflicts: readonly Conflict[];
   readonly theirs: Dashboard;
@@ -50,7 +50,7 @@ const ConflictForm = ({
       onResolve(Object.fromEntries(chosen));
     }}
   >
-    <p role="alert">Another user saved conflicting changes. All other changes of both are preserved.</p>
+    <p role="alert">Another user saved conflicting changes. All other changes of both users are preserved.</p>
     {mergeConflict.conflicts.map(({ key, what }) => (
       <p key={key}>
         <label>
@@ -76,7 +76,7 @@ const SaveControls = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | '
     closeEditor();
     notifySaved();
   };
-  /** Reads the changes of others; without conflicts, both are saved. */
+  /** Merges the draft with the version that another user saved; saves the result unless there are unresolved conflicts. */
   const merge = async (choices?: Record<string, 'mine' | 'theirs'>): Promise<void> => {
     const [base, mine] = [drafting.base.peek(), drafting.draft.peek()];
     if (base === undefined || mine === undefined) return;

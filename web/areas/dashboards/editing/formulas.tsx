@@ -46,7 +46,7 @@ const FormulaFields = ({
   </fieldset>
 );
 
-/** Queries that are only used in formulas, and the formulas. */
+/** Formulas, and a checkbox per query to hide it from the panel. */
 export const Formulas = ({
   panel,
   onChange,

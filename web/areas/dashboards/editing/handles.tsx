@@ -5,7 +5,7 @@ import type { Cell } from '../layout.ts';
 import { gridColumns, type Rectangle } from '../rearranged.ts';
 import type { DashboardDraft } from './draft.ts';
 
-/** Effect of a step on a position */
+/** Returns the rectangle after a move or resize by a number of columns and rows */
 type MoveOrResize = (place: Rectangle, columns: number, rows: number) => Rectangle;
 
 const move: MoveOrResize = (place, columns, rows) => ({ ...place, x: place.x + columns, y: place.y + rows });

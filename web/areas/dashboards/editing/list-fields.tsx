@@ -22,7 +22,7 @@ export const ListFields = ({
   readonly visual: ListVisual;
   readonly onChange: (visual: ListVisual) => void;
 }) => {
-  // The API fills in omitted fields.
+  // A draft may omit fields, because the API adds their defaults.
   const settings = visual as Readonly<Partial<Record<string, unknown>>>;
   return (
     <>

@@ -18,7 +18,7 @@ const itemNames: Readonly<Record<ListField, string>> = {
 };
 const isListField = (name: string): name is ListField => name in itemNames;
 
-/** Compares independently of key order. */
+/** Returns JSON with sorted keys, so that comparisons are independent of key order. */
 const stableJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -47,14 +47,14 @@ const indexById = (members: readonly Member[]): ReadonlyMap<string, Member> =>
 
 type Ids = Pick<ReadonlyMap<string, unknown>, 'keys' | 'has'>;
 
-/** Returns whether the remaining items have another order. */
+/** Returns whether the items that both versions contain have a different order. */
 const isReordered = (base: Ids, now: Ids): boolean =>
   !isSame(
     [...base.keys()].filter((id) => now.has(id)),
     [...now.keys()].filter((id) => base.has(id)),
   );
 
-/** Returns my order, unless only the other user moved items, followed by items that it lacks. */
+/** Returns the ids in my order, or in the other user's if only that user reordered items; ids missing in that order are appended. */
 const mergeOrder = (base: Ids, mine: Ids, theirs: Ids): ReadonlySet<string> => {
   const isTheirs = isReordered(base, theirs) && !isReordered(base, mine);
   return new Set(isTheirs ? [...theirs.keys(), ...mine.keys()] : [...mine.keys(), ...theirs.keys()]);

@@ -10,7 +10,7 @@ import { PanelSectionSelect } from './sections.tsx';
 
 type PanelQuery = Panel['queries'][number];
 
-/** Selectable kinds; only an import creates a placeholder */
+/** Selectable visualizations; a placeholder is only created by an import */
 const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = {
   'time-series': 'Time series',
   stat: 'Stat',
@@ -136,7 +136,7 @@ const Queries = ({
 const parseNumber = (text: string): number | undefined =>
   text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
 
-/** Most frequently changed settings of all fields. */
+/** Settings of the value format that apply to all fields. */
 const ValueFormatFields = ({
   panel,
   onChange,

@@ -1,7 +1,7 @@
 /** Changes to panels when sections are deleted, or panels are moved to sections */
 import type { Document } from '../calls.ts';
 
-/** Returns the lowest edge of the panels of a section; `null` for those without a section. */
+/** Returns the bottom edge of the panels in a section, or of those without a section if it is `null`. */
 const sectionBottom = (panels: Document['panels'], section: string | null): number =>
   Math.max(0, ...panels.filter(({ place }) => place.section === section).map(({ place }) => place.y + place.height));
 

@@ -86,7 +86,7 @@ export const moveItem = <Item>(items: readonly Item[], index: number, by: -1 | 1
   return item === undefined || other === undefined ? items : items.with(index + by, item).with(index, other);
 };
 
-/** A list in the form of text lines; `read` parses the output of `format`. */
+/** Conversion of a list to lines of text and back */
 export interface LineFormat<Item> {
   format(items: readonly Item[]): string;
   read(text: string): Item[];
@@ -94,7 +94,7 @@ export interface LineFormat<Item> {
 
 const separator = ' | ';
 
-/** `value`, or `value | title` */
+/** One option per line: `value`, or `value | title` */
 export const optionLines: LineFormat<VariableOfKind<'list'>['options'][number]> = {
   format: (options) =>
     options.map(({ value, title }) => (title === undefined ? value : `${value}${separator}${title}`)).join('\n'),
@@ -119,7 +119,7 @@ export const filterLines: LineFormat<Filter> = {
     const filters: Filter[] = [];
     for (const line of linesIn(text)) {
       const [, label = line, operator = '=', value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(line) ?? [];
-      // An invalid condition has no value, which the API reports for its index.
+      // An invalid condition gets no value; the API then reports an error at its index.
       const values = value === undefined ? [] : [value];
       const last = filters.at(-1);
       if (last?.label === label && last.operator === operator)

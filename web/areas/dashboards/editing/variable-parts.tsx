@@ -22,7 +22,7 @@ export const withFields = (variable: Variable, fields: object): Variable =>
     Object.entries({ ...variable, ...fields }).filter(([, value]) => value !== undefined),
   ) as unknown as Variable;
 
-/** A text field that is applied when editing ends, because partial names or expressions are invalid. */
+/** A text field whose value is applied when it loses focus, because a partly typed name or expression would be invalid. */
 export const DeferredTextInput = ({
   value,
   isWrong,
@@ -85,7 +85,7 @@ export const ListField = <Item,>({
     </Field>
   ) : (
     <p class="soft">
-      {label}: {items.length}with a line break or a bar in some values. They cannot be edited here.
+      {label}: {items.length} items. Some contain a line break or a vertical bar, so they cannot be edited here.
     </p>
   );
 

@@ -47,7 +47,7 @@ const OptionList = ({ of }: { readonly of: VariableResult | undefined }) => {
 
 const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
 
-/** Returns the error of a variable at one of its paths; an empty path is the variable itself. */
+/** Returns a function that finds the error at a path of a variable; the empty path is the variable itself. */
 const problemFinder =
   (
     errors: readonly (CallError | undefined)[],
@@ -79,7 +79,7 @@ const useKeys = (count: number) => {
   return [allKeys, setKeys] as const;
 };
 
-/** After rendering, a button that became disabled passes its focus to the name of the moved item. */
+/** Focuses the button after rendering, or the name of the moved variable if the button became disabled. */
 const restoreFocus = (button: HTMLButtonElement): void => {
   setTimeout(() => (button.disabled ? button.closest('details')?.querySelector('summary') : button)?.focus());
 };

@@ -72,7 +72,7 @@ export const heatmapFromBuckets = (series: readonly BucketSeries[]): HeatmapData
   };
 };
 
-/** Returns a length of 1, 2 or 5 times a power of ten. */
+/** Rounds a length up to 1, 2 or 5 times a power of ten. */
 const roundLength = (minLength: number): number => {
   const power = 10 ** Math.floor(Math.log10(minLength));
   return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= minLength * 0.999999) ?? minLength;
@@ -169,7 +169,7 @@ export interface StateInterval {
   readonly value: unknown;
 }
 
-/** Returns the values of steps as intervals up to the next step; equal adjacent ones are merged if requested. */
+/** Returns the intervals from each step to the next one; merges adjacent intervals of equal value if requested. */
 export const stretchesOf = (
   points: readonly (readonly [time: number, value: unknown])[],
   { to, merges }: { readonly to: number; readonly merges: boolean },

@@ -29,7 +29,7 @@ export const StatPanel = ({ panel }: PanelProps) => {
   );
 };
 
-/** Returns the position of a value between its limits, 0 to 1. */
+/** Returns the position of a value between its minimum and maximum, from 0 to 1. */
 const fillRatio = ({ value, field }: SingleValue, maxValue: number): number => {
   const { min = 0, max = field.unit === '%' ? 100 : field.unit === '1' ? 1 : maxValue } = field.settings;
   return value === undefined ? 0 : Math.max(0, Math.min(1, (value - min) / (max - min || 1)));
@@ -152,7 +152,7 @@ const findLabelField = (fields: readonly Field[], x: unknown): Field | undefined
   fields.find(({ name }) => name === x) ??
   fields.find(({ type, times }) => times === undefined && type !== 'number' && type !== 'duration');
 
-/** Bars by a column; without one, a bar per series. */
+/** Bar chart with a bar per row of a label column; without such a column, with a bar per series. */
 export const BarsPanel = ({ panel }: PanelProps) => {
   const fields = fieldsOf(panel);
   const labels = findLabelField(fields, panel.visual['x']);

@@ -76,7 +76,7 @@ const buildNodes = (drawn: PanelData, fields: readonly Field[]): readonly GraphN
   });
 };
 
-/** Returns nodes and edges of tables: by Grafana's column names, or from the first text column to the second. */
+/** Returns the nodes and edges in tables, by the column names of Grafana; without them, an edge leads from the first text column to the second. */
 const buildGraph = (drawn: PanelData): GraphData => {
   const tables = tablesOf(drawn).map((table) => fieldsOfTable(drawn, table));
   const isNodes = (fields: readonly Field[]): boolean =>

@@ -1,4 +1,4 @@
-/** Renders a panel by its kind. A kind without a renderer does not compile. */
+/** Renders a panel by its kind. The type of the table below requires a renderer for every kind. */
 import type { ComponentType } from 'preact';
 import { later } from '../../../frame/lazy-load.tsx';
 import { Markdown } from '../../../frame/markdown.tsx';

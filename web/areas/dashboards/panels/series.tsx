@@ -23,7 +23,7 @@ const toTimeSeries = (field: Field, values: readonly unknown[]): TimeSeries => {
   };
 };
 
-/** Returns the limits that fields display. */
+/** Returns the threshold lines of the first field that displays its thresholds. */
 const thresholdLines = (fields: readonly Field[]): (readonly [number, string])[] => {
   const thresholds = fields.find(({ settings }) => (settings.drawing?.thresholds ?? 'none') !== 'none')?.settings
     .thresholds;
@@ -32,7 +32,7 @@ const thresholdLines = (fields: readonly Field[]): (readonly [number, string])[]
   );
 };
 
-/** Returns the bounds of expected values, by field index, and the values between them. */
+/** Returns the bands of expected values as field indexes: upper bound, lower bound, and observed values. */
 const buildBands = (fields: readonly Field[]): (readonly [upper: number, lower: number, of: number])[] => {
   const bandFieldIndex = (of: string, part: string): number =>
     fields.findIndex(({ band }) => band?.of === of && band.part === part);

@@ -17,7 +17,7 @@ interface StateRow {
   readonly intervals: readonly (StateInterval & { readonly text: string; readonly swatchClass: string })[];
 }
 
-/** Returns rows with their last cells if there are too many. */
+/** Returns one row per field. If there are too many rows or intervals, keeps the first rows and the last intervals. */
 const buildRows = (drawn: PanelProps['panel'], to: number, merges: boolean): readonly StateRow[] => {
   const all = fieldsOf(drawn);
   const stateIndexes = new Map<string, number>();
