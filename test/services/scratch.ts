@@ -29,9 +29,13 @@ const roomInMemory = (): number => {
 /** A directory for this process, in memory where there is room, without what earlier ones left there that were killed. */
 export const scratchDirectory = (): string => {
   const parent = roomInMemory() < roomNeeded ? tmpdir() : memory;
-  for (const name of readdirSync(parent).filter((name) => name.startsWith(prefix)))
+  for (const name of readdirSync(parent).filter((each) => each.startsWith(prefix)))
     if (!alive(Number.parseInt(name.slice(prefix.length), 10)))
-      rmSync(join(parent, name), { recursive: true, force: true });
+      try {
+        rmSync(join(parent, name), { recursive: true, force: true });
+      } catch {
+        // A test that was killed left a mounted directory, which only its owner can unmount.
+      }
   const directory = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
   // As the temporary directory: what runs as another user writes there, too.
   chmodSync(directory, 0o1777);
