@@ -70,7 +70,7 @@ const patterns: readonly [pattern: string, expected: string | [IndicatorType, st
     "[ipv4-addr:value = '1.2.3.4'] FOLLOWEDBY [url:value = 'http://a.example']",
     'only alternatives of values are supported: no sequence, repetition or time',
   ],
-  ["[ipv4-addr:value = 'x']", '"x" is no ip'],
+  ["[ipv4-addr:value = 'x']", '"x" is not a valid ip'],
 ];
 for (const [pattern, expected] of patterns)
   test(`the pattern ${pattern} gives ${JSON.stringify(expected)}`, (t) => {
