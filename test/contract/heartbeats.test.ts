@@ -94,8 +94,8 @@ test('an invalid heartbeat is refused with the reason, and is not stored', async
     [`${token}?rid=${'a'.repeat(65)}`, {}, 400, /rid, the id of a run, must be/],
     [`${token}?rid=`, {}, 400, /rid/],
     [`${token}?rid=a%20b`, {}, 400, /rid/],
-    [token, { method: 'PUT' }, 405, /take GET, HEAD, POST/],
-    [token, { method: 'DELETE' }, 405, /take GET, HEAD, POST/],
+    [token, { method: 'PUT' }, 405, /use one of GET, HEAD, POST/],
+    [token, { method: 'DELETE' }, 405, /use one of GET, HEAD, POST/],
     [token, { method: 'POST', body: 'x'.repeat(1_100_000) }, 413, /at most 1048576 bytes; the first 8192 are stored/],
     [off, {}, 200, /OK, but the check is disabled: this heartbeat does not count/],
   ];
