@@ -20,6 +20,14 @@ const commonOptions = {
   reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
 } as const satisfies RedisOptions;
 
+/** For a client with one connection; a cluster client manages the connections of its servers itself. */
+const connectionOptions = {
+  ...commonOptions,
+  enableAutoPipelining: true,
+  enableOfflineQueue: false,
+  retryStrategy: getRetryDelayMs,
+} as const satisfies RedisOptions;
+
 type Scripts = Readonly<Record<string, { lua: string; numberOfKeys: number }>>;
 
 const getLoginOptions = ({ username, password, tls }: RedisAddress) => ({
@@ -30,19 +38,16 @@ const getLoginOptions = ({ username, password, tls }: RedisAddress) => ({
 
 const connectServer = (address: RedisAddress, scripts: Scripts): Redis =>
   new Redis({
-    ...commonOptions,
+    ...connectionOptions,
     ...getLoginOptions(address),
     ...address.nodes[0],
     db: address.database,
-    enableAutoPipelining: true,
-    enableOfflineQueue: false,
-    retryStrategy: getRetryDelayMs,
     scripts: { ...scripts },
   });
 
 const connectSentinel = (address: RedisAddress, scripts: Scripts): Redis =>
   new Redis({
-    ...commonOptions,
+    ...connectionOptions,
     ...getLoginOptions(address),
     sentinels: [...address.nodes],
     name: address.name as string,
@@ -51,9 +56,6 @@ const connectSentinel = (address: RedisAddress, scripts: Scripts): Redis =>
     ...(address.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelRetryStrategy: getRetryDelayMs,
     db: address.database,
-    enableAutoPipelining: true,
-    enableOfflineQueue: false,
-    retryStrategy: getRetryDelayMs,
     scripts: { ...scripts },
   });
 
@@ -68,7 +70,7 @@ const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
       dnsLookup: (host: string, callback: (error: null, host: string) => void) => callback(null, host),
     }),
     clusterRetryStrategy: getRetryDelayMs,
-    maxRedirections: maxRedirections,
+    maxRedirections,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     slotsRefreshTimeout: 2000,

@@ -155,7 +155,7 @@ const serve = async (
       return 'failure';
     },
   );
-  platform.log.info({ reason: reason }, 'stopping');
+  platform.log.info({ reason }, 'stopping');
   const deadline = setTimeout(() => {
     platform.log.error({ seconds: settings.SHUTDOWN_SECONDS }, 'not everything finished in time');
     process.exit(1);

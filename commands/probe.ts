@@ -66,7 +66,7 @@ export const probeCommand = async ({ args, environment }: CommandContext): Promi
   process.on('disconnect', () => stopRequest.resolve('disconnect'));
   stderrLog.info({ url: data.OIQ_URL }, 'probe started');
   const reason = await stopRequest.promise;
-  stderrLog.info({ reason: reason }, 'stopping');
+  stderrLog.info({ reason }, 'stopping');
   await probe.stop();
   process.exit();
 };

@@ -265,7 +265,7 @@ export class PartitionReader {
       from: this.#next,
       to: good?.stamp.offset ?? end,
       file: segment.path,
-      position: position,
+      position,
       bytes: (good?.position ?? size) - position,
       reason,
       timestampMs: good?.stamp.timestampMs ?? (await getModificationTime(segment.path)),

@@ -89,7 +89,7 @@ export class ChdbConnections {
     const session = this.#idle.pop();
     if (session !== undefined) return session;
     const { promise, resolve, reject } = Promise.withResolvers<Session>();
-    const waiter: PendingAcquire = { resolve: resolve, reject: reject };
+    const waiter: PendingAcquire = { resolve, reject };
     this.#waiting.push(waiter);
     const cancelWait = (): void => {
       const index = this.#waiting.indexOf(waiter);

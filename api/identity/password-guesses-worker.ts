@@ -6,7 +6,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
-const { password, knownWords } = workerData as { readonly password: string; readonly knownWords: readonly string[] };
+/** Data with which the thread starts. */
+export interface GuessesRequest {
+  readonly password: string;
+  /** Words that an attacker would try first. */
+  readonly knownWords: readonly string[];
+}
+
+const { password, knownWords } = workerData as GuessesRequest;
 /**
  * Number of characters that are estimated: the time grows with the square of the length, and a password whose first 64
  * characters are hard to guess needs no further check.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { fieldError } from '../errors.ts';
+import type { GuessesRequest } from './password-guesses-worker.ts';
 
 /** Minimum number of guesses: an attacker with ten guesses per minute from each of 100 addresses needs about two years. */
 const minGuesses = 1e9;
@@ -18,7 +19,7 @@ const listKnownWords = (email: string): string[] => {
  * `WorkerPool`, because it ends after the estimate and releases the memory of the dictionaries.
  */
 const estimateGuesses = async (password: string, email: string): Promise<number> => {
-  const workerData = { password, knownWords: listKnownWords(email) };
+  const workerData: GuessesRequest = { password, knownWords: listKnownWords(email) };
   const worker = new Worker(new URL('./password-guesses-worker.ts', import.meta.url), { workerData });
   try {
     const [guesses] = await once(worker, 'message');

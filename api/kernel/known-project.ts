@@ -21,7 +21,7 @@ const computeDistance = (projectId: string, { id, name }: { readonly id: string;
 const requireProject = async (documents: TenantDocuments, projectId: string): Promise<void> => {
   const tenantProjects = documents.collection(projects);
   if ((await tenantProjects.find(projectId)) !== undefined) return;
-  const keys = await documents.collection(licenseKeys).list({ filter: { projectId: projectId }, limit: 1 });
+  const keys = await documents.collection(licenseKeys).list({ filter: { projectId }, limit: 1 });
   if (keys.items.length > 0) return;
   const { items, nextCursor } = await tenantProjects.list({ limit: maxComparedProjects });
   const suggestions = items

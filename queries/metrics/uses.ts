@@ -152,10 +152,7 @@ export const findMetricsUses = async (
   }
   const unknownUses = { value: null, reason: 'no stored document names metrics yet' };
   return new Map(
-    all.map(({ metric, uses }) => [
-      metric,
-      { uses: holders.length === 0 ? unknownUses : uses, searchedIn: searchedIn },
-    ]),
+    all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? unknownUses : uses, searchedIn }]),
   );
 };
 

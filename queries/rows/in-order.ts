@@ -163,13 +163,13 @@ export const readGrowingRanges = async <Row>(
   );
   const isUncertain = before === undefined || before.rows === 0;
   let readNs = 0n;
-  for (let next = stretches.next({ limit: limit, found: 0 }); next.done !== true; ) {
+  for (let next = stretches.next({ limit, found: 0 }); next.done !== true; ) {
     const { from, to } = next.value;
     const needsProbe = hasRows !== undefined && isUncertain && readNs === 0n;
     if (!needsProbe || (await hasRows(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
     readNs += to - from + 1n;
     if (rows.length >= limit) break;
-    next = stretches.next({ limit: limit, found: rows.length });
+    next = stretches.next({ limit, found: rows.length });
   }
   if (before === undefined) earlier?.set({ rows: rows.length, readNs, atMs: performance.now() });
   return rows;

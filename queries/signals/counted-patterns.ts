@@ -42,10 +42,10 @@ const aliasesSql = `(SELECT service, id, argMin(cover.2, (cover.1, cover.2)) AS 
 const currentNamesSql = `(SELECT service, pattern, template, ids, arrayJoin(ids) AS id FROM (
     SELECT service, pattern, groupUniqArray(known.id) AS ids, argMax(known.template, (known.id = pattern, known.seen)) AS template
     FROM (
-      SELECT told.service AS service, told.id AS id, told.template AS template, told.seen AS seen,
-        if(aliases.pattern = '', told.id, aliases.pattern) AS pattern
-      FROM (SELECT service, pattern_id AS id, argMax(template, last_seen) AS template, max(last_seen) AS seen ${tenantFormsClause} GROUP BY service, id) AS told
-      LEFT ANY JOIN ${aliasesSql} AS aliases ON told.service = aliases.service AND told.id = aliases.id
+      SELECT patterns.service AS service, patterns.id AS id, patterns.template AS template, patterns.seen AS seen,
+        if(aliases.pattern = '', patterns.id, aliases.pattern) AS pattern
+      FROM (SELECT service, pattern_id AS id, argMax(template, last_seen) AS template, max(last_seen) AS seen ${tenantFormsClause} GROUP BY service, id) AS patterns
+      LEFT ANY JOIN ${aliasesSql} AS aliases ON patterns.service = aliases.service AND patterns.id = aliases.id
     ) AS known GROUP BY service, pattern
   ))`;
 

@@ -109,7 +109,7 @@ export const applyCleared = ({ rule, nowMs, labels, memo }: PreviousGroup, { val
   if (!remembersGroups(rule)) return { ...endAlert(reason), value };
   const sinceMs = memo?.state === 'inactive' ? memo.sinceMs : nowMs;
   const own = { labels, severity: memo?.severity ?? highestSeverity(rule), sinceMs, seenMs, value };
-  return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason: reason, value };
+  return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason, value };
 };
 
 /** Next state of an alert whose rule reports missing data as `applyUnknown`. */

@@ -22,7 +22,7 @@ type ThresholdCondition = Extract<AlertRule['condition'], { kind: 'threshold' }>
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type Absence = Extract<AlertRule['condition'], { kind: 'absence' }>;
 
-const noVerdict = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, reason: reason });
+const noVerdict = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, reason });
 
 /** Formats a number for people. */
 export const formatNumber = (value: number | null | undefined, unit: string): string => {
@@ -179,7 +179,7 @@ const evaluateThresholds = (judged: GroupInput): Verdict => {
     const { text } = compared;
     if (operator === 'any') return { is: 'held', severity, value, reason: `the query returns ${text}`, compared };
     const reason = `${text} is ${describeCrossing(threshold, crossing, unit)} ${over}`;
-    if (isCrossed || isHeldByRecovery) return { is: 'held', severity, value, reason: reason, compared };
+    if (isCrossed || isHeldByRecovery) return { is: 'held', severity, value, reason, compared };
     last = {
       is: 'clear',
       severity: undefined,
@@ -209,7 +209,7 @@ const withExplanation = (verdict: Verdict, group: GroupResponse | undefined): Ve
   const { text, reason } = group.explanation;
   return {
     ...verdict,
-    reason: reason,
+    reason,
     ...(verdict.compared && { compared: { ...verdict.compared, text, threshold: '' } }),
   };
 };

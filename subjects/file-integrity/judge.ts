@@ -221,7 +221,7 @@ export const judgeChange = (change: StoredChange, evidence: Evidence): Judgement
       reason: `it matches baseline "${match.baseline.name}", approved ${match.baseline.approvedAt}`,
     };
   const reason = explainChange(change, evidence);
-  if (reason !== undefined) return { verdict: 'expected', reason: reason, baselineId: null };
+  if (reason !== undefined) return { verdict: 'expected', reason, baselineId: null };
   const later = comparisons.find(({ baseline }) => Date.parse(baseline.capturedUntil) <= Number(change.ms));
   if (later !== undefined) return { verdict: 'unapproved', reason: later.reason ?? '', baselineId: later.baseline.id };
   const [early] = covering;

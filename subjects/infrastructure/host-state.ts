@@ -63,7 +63,7 @@ export const determineHostState = (signs: HostEvidence): HostState => {
         ? [`last received of other signals: ${lastSeenText}; their sender stopped, not the host`]
         : []),
     ].join('; ');
-    return { state: 'active', reason: reason, wasStopped: { value: false, reason: null } };
+    return { state: 'active', reason, wasStopped: { value: false, reason: null } };
   }
   const uncheckedSignals = signals.flatMap(([name, seen]) =>
     typeof seen === 'string' ? [`${name} not checked: ${seen}`] : [],

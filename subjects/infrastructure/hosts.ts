@@ -203,7 +203,7 @@ const toHost = (
     id: key,
     name: toKnownText(identity.name, notSetReason('host.name')),
     state,
-    reason: reason,
+    reason,
     wasStopped,
     lastSeen: toKnownText(
       times.length === 0 ? undefined : formatTime(BigInt(Math.max(...times)) * 1_000_000n),

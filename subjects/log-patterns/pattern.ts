@@ -60,7 +60,7 @@ const mergeParameter = (name: string, shards: readonly ParameterValues[]): Patte
   for (const [value, minCount] of shards.flatMap(({ top }) => top))
     minCounts.set(value, (minCounts.get(value) ?? 0) + minCount);
   const sketches = shards.flatMap(({ distinct }) => distinct ?? []);
-  const top = [...minCounts].map(([value, minCount]) => ({ value, minCount: minCount }));
+  const top = [...minCounts].map(([value, minCount]) => ({ value, minCount }));
   return {
     name,
     seen: shards.reduce((sum, { seen }) => sum + seen, 0),
@@ -139,7 +139,7 @@ export const readPattern = async (
   ]);
   if (described === undefined) return undefined;
   const records = samples.found.map(({ record }) => record);
-  return { ...described, requestedId: requestedId, isAlias: requestedId !== id, parameters, samples: records };
+  return { ...described, requestedId, isAlias: requestedId !== id, parameters, samples: records };
 };
 
 /** Returns a pattern without records in the range. */

@@ -264,7 +264,7 @@ const findFailingChecks = async (reading: Reading, question: AttentionQuestion):
         name: rule.labels['check'] ?? id,
         value,
         unit: '',
-        reason: reason,
+        reason,
         detail: `/api/synthetics/checks/${encodeURIComponent(id)}`,
       }),
     );
@@ -295,7 +295,7 @@ export interface Detector {
 const toDetectorItem = ({ id, name, reason }: Detector): Item => ({
   kind: 'detector',
   name,
-  reason: reason,
+  reason,
   value: null,
   unit: '',
   detail: `/api/ai/detectors/${encodeURIComponent(id)}`,
@@ -304,7 +304,7 @@ const toDetectorItem = ({ id, name, reason }: Detector): Item => ({
 const toPlatformItem = ({ ruleName, reason }: ActivePlatformAlert): Item => ({
   kind: 'platform',
   name: ruleName,
-  reason: reason,
+  reason,
   value: null,
   unit: '',
   detail: `/api/alerts?ruleId=${platformRuleId}`,

@@ -114,7 +114,7 @@ const createRefusal = (refusal: Refusal, words: readonly ReadWord[] = []): Under
 const toWrittenQuery = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
   const interpretations = queries.map((query): Interpretation => {
     const mappedTo = getQueryKind(query).promql === undefined ? 'a search' : 'a PromQL expression';
-    return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), mappedTo: mappedTo }] };
+    return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), mappedTo }] };
   });
   return interpretations.length === 1
     ? { is: 'interpretation', interpretation: interpretations[0] as Interpretation }

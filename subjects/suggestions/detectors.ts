@@ -166,7 +166,7 @@ export const suggestDetectors = (
       name,
       description,
       direction,
-      minChange: minChange,
+      minChange,
       query: parseQuery(watched.query),
     });
     if (present.some(({ query }) => isDeepStrictEqual(query, body.query))) return [];

@@ -172,25 +172,25 @@ class World {
 const slow = (instance: string, more: Record<string, string> = {}) => ({ alertname: 'Slow', instance, ...more });
 
 const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => void>> = {
-  'alerts of one group are told together after the wait'(t, world) {
+  'alerts of one group are notified together after the group wait'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(10 * second, slow('b'), 'firing');
     world.alert(10 * second, { alertname: 'Down' }, 'firing');
     t.deepEqual(world.notificationsUntil(minute), ['30s mail first: a b', '40s mail first: Down']);
   },
-  'what joins later is told after the group interval, with the rest'(t, world) {
+  'an alert that joins later is notified after the group interval, with the others'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     world.alert(minute, slow('b'), 'firing');
     t.deepEqual(world.notificationsUntil(10 * minute), ['330s mail firing: a b']);
   },
-  'nothing is told again before the repeat interval'(t, world) {
+  'no notification is repeated before the repeat interval'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     t.deepEqual(world.notificationsUntil(60 * minute), []);
     t.deepEqual(world.notificationsUntil(66 * minute), ['3630s mail repeated: a']);
   },
-  'what is acknowledged is not told again while it goes on, but its end is'(t, world) {
+  'an acknowledged alert is not notified again while it fires, but its end is'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     world.acknowledge(slow('a'), 0);
@@ -198,7 +198,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(190 * minute, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(200 * minute), ['11430s mail resolved: a✓']);
   },
-  'a group is told again while one of its alerts is not acknowledged, or fires anew'(t, world) {
+  'a group is notified again while one of its alerts is not acknowledged, or fires anew'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
     world.notificationsUntil(minute);
@@ -219,7 +219,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('a'), 'firing');
     t.deepEqual(world.notificationsUntil(66 * minute), ['30s mail first: a', '3630s mail repeated: a']);
   },
-  'the end of what was told is told'(t, world) {
+  'the end of a notified alert is notified'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
     world.notificationsUntil(minute);
@@ -229,24 +229,24 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(12 * minute), ['630s mail resolved: b✓']);
     t.is(world.run.task.holding.entries, 0);
   },
-  'what fires and ends within the wait is told'(t, world) {
+  'an alert that fires and ends within the group wait is notified'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(10 * second, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(10 * minute), ['30s mail first: a✓']);
     t.is(world.run.task.holding.entries, 0);
   },
-  'what fires and ends between two tellings of its group is told'(t, world) {
+  'an alert that fires and ends between two notifications of its group is notified'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     world.alert(minute, slow('b'), 'firing');
     world.alert(2 * minute, slow('b'), 'inactive');
     t.deepEqual(world.notificationsUntil(10 * minute), ['330s mail resolved: a b✓']);
   },
-  'the end of what nobody knew is not told'(t, world) {
+  'the end of an alert that was never notified is not notified'(t, world) {
     world.alert(0, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(10 * minute), []);
   },
-  'a rise in severity is told at once, and a fall with the next telling of the group'(t, world) {
+  'a rise in severity is notified at once, and a fall with the next notification of the group'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
     world.alert(0, slow('b'), 'firing', { severity: 'warning' });
     world.notificationsUntil(minute);
@@ -255,7 +255,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(20 * minute, slow('a'), 'firing', { from: 'firing', severity: 'warning', startedAtMs: firstMs });
     t.deepEqual(world.notificationsUntil(30 * minute), ['1230s mail deescalated: a b']);
   },
-  'a severity that rises and falls again and again is told twice in a group interval at most'(t, world) {
+  'a severity that rises and falls repeatedly is notified at most twice in a group interval'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
     world.notificationsUntil(minute);
     for (let at = 0; at < 50; at++)
@@ -267,7 +267,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
       '630s mail deescalated: a',
     ]);
   },
-  'a rise under a silence is told after it'(t, world) {
+  'a rise in severity during a silence is notified after it'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
     world.notificationsUntil(minute);
     world.silence('s', [matcher('instance', 'a')], minute, 10 * minute);
@@ -318,7 +318,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(minute, slow('a'), 'firing', { startedAtMs: firstMs });
     t.deepEqual(world.notificationsUntil(2 * minute), ['60s mail first: a']);
   },
-  'a receiver that is not told of ends is not'(t, world) {
+  'a receiver without notifications of resolved alerts gets none'(t, world) {
     world.alert(0, slow('a', { team: 'quiet' }), 'firing');
     t.deepEqual(world.notificationsUntil(minute), ['30s chat first: a']);
     world.alert(minute, slow('a', { team: 'quiet' }), 'inactive');
@@ -329,11 +329,11 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     for (const instance of ['a', 'b']) world.alert(0, slow(instance, { team: 'quiet' }), 'firing');
     t.deepEqual(world.notificationsUntil(minute).sort(), ['30s chat first: a', '30s chat first: b']);
   },
-  'every channel of a receiver is told'(t, world) {
+  'every channel of a receiver is notified'(t, world) {
     world.alert(0, slow('a', { team: 'both' }), 'firing');
     t.deepEqual(world.notificationsUntil(minute), ['30s chat first: a', '30s mail first: a'].reverse());
   },
-  'a firing alert mutes others of its service, and they are told when it ends'(t, world) {
+  'a firing alert mutes others of its service, and they are notified when it ends'(t, world) {
     world.alert(0, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'firing');
     world.alert(0, slow('a', { severity: 'warning', service: 'cart' }), 'firing');
     world.alert(0, slow('b', { severity: 'warning', service: 'mail' }), 'firing');
@@ -357,14 +357,14 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(6 * minute), ['330s mail resolved: PlatformRecordsLate✓']);
   },
 
-  'a silence mutes, and what still fires is told when it ends'(t, world) {
+  'a silence mutes, and alerts that still fire are notified when it ends'(t, world) {
     world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
     t.deepEqual(world.notificationsUntil(9 * minute), ['30s mail first: b']);
     t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail firing: a b']);
   },
-  'a maintenance window mutes at each of its times, and what still fires is told when it ends'(t, world) {
+  'a maintenance window mutes at each of its times, and alerts that still fire are notified when it ends'(t, world) {
     const startsAt = new Date(firstMs - 3 * 86_400_000).toISOString().slice(0, 16);
     world.window({ startsAt, recurrence: 'FREQ=DAILY', matchers: [matcher('instance', 'a')] });
     world.alert(0, slow('a'), 'firing');
@@ -379,14 +379,14 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('c'), 'firing');
     t.deepEqual(world.notificationsUntil(9 * minute), ['30s mail first: b c']);
   },
-  'what begins and ends under a silence is never told'(t, world) {
+  'an alert that begins and ends during a silence is never notified'(t, world) {
     world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
     world.alert(0, slow('a'), 'firing');
     world.alert(minute, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(30 * minute), []);
     t.is(world.run.task.holding.entries, 0);
   },
-  'the end of what was told before a silence is told after it'(t, world) {
+  'the end of an alert that was notified before a silence is notified after it'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     world.silence('s', [matcher('instance', 'a')], minute, 10 * minute);
@@ -399,7 +399,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(59 * minute), []);
     t.deepEqual(world.notificationsUntil(66 * minute), ['3630s chat first: a']);
   },
-  'a test is told at once, marked, once, and mutes nothing'(t, world) {
+  'a test is notified at once, marked, once, and mutes nothing'(t, world) {
     world.alert(0, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'firing', { isTest: true });
     t.deepEqual(world.notificationsUntil(0), ['0s mail first: Down']);
     const [notification] = world.run.emitted<Notification>(topics.notifications);
@@ -407,7 +407,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('a', { severity: 'warning', service: 'cart' }), 'firing');
     t.deepEqual(world.notificationsUntil(90 * minute), ['30s mail first: a', '3630s mail repeated: a']);
   },
-  'a changed document moves alerts; where they were told, their end is told'(t, world) {
+  'a changed document moves alerts; where they were notified, their end is notified'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     const { routes, ...root } = defaultRouting.route;
@@ -418,7 +418,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(3 * minute, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(12 * minute), ['330s mail resolved: a✓', '360s chat resolved: a✓ b']);
   },
-  'that a channel fails is told through another'(t, world) {
+  'the failure of a channel is notified through another one'(t, world) {
     world.alert(0, { alertname: 'NotificationChannelFailing', failing_channel: 'mail' }, 'firing');
     t.deepEqual(world.notificationsUntil(minute), ['30s chat first: NotificationChannelFailing']);
   },

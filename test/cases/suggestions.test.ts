@@ -152,9 +152,9 @@ test('detectors are suggested for landed telemetry, and not again once one exist
 test('unused metrics with many series are reported, and used metrics are not', (t) => {
   const searchedIn = [{ what: 'dashboards', documents: 4 }];
   const uses = new Map([
-    ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], searchedIn: searchedIn }],
-    ['unread', { uses: [], searchedIn: searchedIn }],
-    ['unknown', { uses: { value: null, reason: 'nothing is kept' }, searchedIn: searchedIn }],
+    ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], searchedIn }],
+    ['unread', { uses: [], searchedIn }],
+    ['unknown', { uses: { value: null, reason: 'nothing is kept' }, searchedIn }],
   ]);
   const costs = ['read', 'unread', 'unknown', 'small'].map((metric) => ({
     metric,

@@ -262,7 +262,7 @@ if (reason === undefined) {
       // It dies when logs lie on both shards, and is run again.
       let strikes = 1;
       const dying: Columns = Object.create(leaving, {
-        each: {
+        listServers: {
           value: () =>
             leaving.listServers().map(({ name, columns: server }) => ({
               name,
@@ -346,7 +346,7 @@ if (reason === undefined) {
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual(await Promise.all([here, there, both].map(counted)), [100, 100, 200]);
       t.deepEqual(await shardsQueried(() => counted(here)), [0]);
-      t.deepEqual(await shardsQueried(() => counted(both)), [0, 1], 'it was told of both before the backup');
+      t.deepEqual(await shardsQueried(() => counted(both)), [0, 1], 'it knew both shards before the backup');
       await land('logs', there);
       t.is(await counted(there), 200);
     },
@@ -360,7 +360,10 @@ if (reason === undefined) {
       await land('logs', there, { token: there });
       for (const place of [0, 1]) await land('logs', both, { place });
       columns.recordWatermark('logs', new Map([[here, 1_000]]), getTenantPlace(here));
-      await eventually('it is told', async () => (await columns.forTenant(here).landedUpTo('logs')) !== undefined);
+      await eventually(
+        'the shard has a watermark',
+        async () => (await columns.forTenant(here).landedUpTo('logs')) !== undefined,
+      );
       await shards[1]?.kill();
       for (const tenant of [here, born]) await land('logs', tenant);
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);

@@ -49,7 +49,7 @@ for (const [title, sql, expected] of [
     buildCreateTable(schemaMigrationsTable),
   ],
   [
-    'what each server was told of shards, which is its own',
+    'what each server knows of shards, which is its own',
     buildCreateTable(placementsTable),
     buildCreateTable(placementsTable),
   ],

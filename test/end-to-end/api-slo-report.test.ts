@@ -110,7 +110,7 @@ for (const slice of ['1m', '15m'])
     const name = `stopped-${slice}`;
     const sli = { bad: count(`service:${name} AND severity:error`), total: count(`service:${name}`) };
     const calendar = { period: 'day', timeZone: 'UTC', startsAt: '2026-01-01T00:00' };
-    const query = { sli: sli, slice, calendar };
+    const query = { sli, slice, calendar };
     const body = { name, type: 'ratio', targetPct: 99, query };
     const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
     const stored = (await harness.documents.forTenant('a').collection(slos).find(id)) as StoredSlo & StoredMetadata;

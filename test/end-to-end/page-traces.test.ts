@@ -26,7 +26,7 @@ test.before(async () => {
     const duration = index === slow ? 2_000n * ms : 20n * ms;
     const trace = traceOf(index);
     await landed.spans([
-      { trace, span: '00000000000000a1', service: 'web', name: 'POST /checkout', start, duration: duration, kind: 2 },
+      { trace, span: '00000000000000a1', service: 'web', name: 'POST /checkout', start, duration, kind: 2 },
       {
         trace,
         span: '00000000000000a3',

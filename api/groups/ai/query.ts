@@ -146,5 +146,5 @@ const runInterpretation = async (parsedQuestion: Interpretation, reading: QueryR
   const emptyReason = isEmpty(result, query)
     ? ((await findExcludingConditions(parsedQuestion, reading, signal)) ?? null)
     : null;
-  return { result, emptyReason: emptyReason };
+  return { result, emptyReason };
 };

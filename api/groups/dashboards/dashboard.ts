@@ -207,7 +207,7 @@ export const completeDashboard = async (after: DashboardFields, completing: Comp
     ...currentVersions,
     ownerId,
     changedBy: before?.changedBy ?? ownerId,
-    ...(source === undefined ? {} : { source: source }),
+    ...(source === undefined ? {} : { source }),
   };
   const isSame = before !== undefined && hasSameContent(document, before);
   if (isSame) return document;

@@ -88,7 +88,7 @@ const unmerge = async (
           : 'was not merged into this group',
       );
     const separateFrom = [...new Set([...merge.separateFrom, ...remainingFingerprints])];
-    await merges.update(fingerprint, { groupId: null, separateFrom: separateFrom }, merge.version);
+    await merges.update(fingerprint, { groupId: null, separateFrom }, merge.version);
   }
 };
 

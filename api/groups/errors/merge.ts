@@ -105,13 +105,9 @@ const writeMerges = async (
     const separateFrom = (before?.separateFrom ?? []).filter((other) => !fingerprints.has(other));
     const isAdded = added.has(fingerprint);
     if (before === undefined) {
-      if (isAdded) await stored.insert({ id: fingerprint, groupId: into, ...now, separateFrom: separateFrom });
+      if (isAdded) await stored.insert({ id: fingerprint, groupId: into, ...now, separateFrom });
     } else if (isAdded || separateFrom.length < before.separateFrom.length)
-      await stored.update(
-        fingerprint,
-        { ...(isAdded && { groupId: into, ...now }), separateFrom: separateFrom },
-        before.version,
-      );
+      await stored.update(fingerprint, { ...(isAdded && { groupId: into, ...now }), separateFrom }, before.version);
   }
 };
 

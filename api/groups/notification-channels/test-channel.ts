@@ -42,7 +42,7 @@ const createSample = (tenantId: string, channelId: string, atMs: number): Notifi
     isTest: true,
     groupKey: `{}/test:{alertname="NotificationTest"}/${channelId}`,
     groupLabels: { alertname: 'NotificationTest' },
-    commonLabels: commonLabels,
+    commonLabels,
     commonAnnotations: annotations,
     status: 'firing',
     reason: 'first',

@@ -117,7 +117,7 @@ export const runCheckNow = defineOperation({
       const createdRequest = await scope
         .forTenant(caller.tenantId)
         .collection(syntheticRunRequests)
-        .insert({ checkId: params.id, locations: requestedLocations, requestedAtMs: requestedAtMs, results: {} });
+        .insert({ checkId: params.id, locations: requestedLocations, requestedAtMs, results: {} });
       scope.record({ id: params.id, name: check.name });
       return { id: createdRequest.id, locations: requestedLocations };
     });
@@ -157,7 +157,7 @@ export const tryCheck = defineOperation({
         checkId: randomUUID(),
         tried: check,
         locations,
-        requestedAtMs: requestedAtMs,
+        requestedAtMs,
         results: {},
       });
       scope.record({ id: made.id, name: check.name });

@@ -99,8 +99,7 @@ export const getTemplate = defineOperation({
     return {
       ...toItem(rankedTemplate),
       needs: listRequiredData(template),
-      fits:
-        rankedTemplate.panels?.map(({ id: panelId, title, missing }) => ({ panelId, title, missing: missing })) ?? null,
+      fits: rankedTemplate.panels?.map(({ id: panelId, title, missing }) => ({ panelId, title, missing })) ?? null,
       document: template.document,
       since:
         query.dashboardId === undefined ? null : await readTemplateChanges(template, query.dashboardId, caller, ports),

@@ -76,7 +76,7 @@ export const evaluateLabelJoin = (evaluation: Evaluation, { args }: Call): Row[]
     rows.push(
       setLabel(evaluation, row, target, {
         texts: sources.map((source) => row.labels.get(source)),
-        separator: separator,
+        separator,
       }),
     );
   return mergeRows(rows);

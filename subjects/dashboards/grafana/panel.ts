@@ -56,7 +56,7 @@ const readSharedFields = (placed: PlacedPanel, id: string, ledger: Ledger): Fiel
     description: typeof description === 'string' ? description.slice(0, 8192) : '',
     place: { section, ...box },
     time: readTime(panel, ledger),
-    ...(hasValidPoints && { maxDataPoints: maxDataPoints }),
+    ...(hasValidPoints && { maxDataPoints }),
     ...(repeat !== undefined && { repeat }),
     links: readLinks(panel['links'], ledger),
     transparent: transparent === true,
@@ -86,7 +86,7 @@ const createPlaceholder = (
       0,
       256,
     ),
-    reason: reason,
+    reason,
     queries: texts.slice(0, 100),
   },
 });
@@ -113,7 +113,7 @@ const convertPanel = (
     transformations: renameInTransformations(readTransformations(panel['transformations'], ledger), queries.renamed),
     fields: readSettings(getAtPath(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
     overrides: renameInOverrides(readOverrides(panel['fieldConfig'], ledger), queries.renamed),
-    ...(minStep !== undefined && { minStep: minStep }),
+    ...(minStep !== undefined && { minStep }),
   };
 };
 

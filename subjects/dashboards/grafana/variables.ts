@@ -206,7 +206,7 @@ const readInterval = (variable: Fields, ledger: Ledger): Fields => {
     kind: 'interval',
     options: (isText(query) ? query : '').split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
     ...(auto === true && {
-      auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(min) && min !== '' && { min: min }) },
+      auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(min) && min !== '' && { min }) },
     }),
     selected: selected.startsWith('$__auto') ? 'auto' : selected,
   };

@@ -323,7 +323,7 @@ test('shifts match a minute-by-minute reference implementation around clock chan
       );
       const layer = layerOf({
         startsAt: `${first.toPlainDate()}T${textOf(startQuarter)}`,
-        rotation: rotation,
+        rotation,
         participants: [['a'], ['b'], ['c']],
         restrictions: restrictionsOf(restricted),
       });

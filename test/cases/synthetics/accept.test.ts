@@ -13,7 +13,7 @@ import { CheckFields } from '../../../subjects/synthetics/check.ts';
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const resultOf = (requestId: string, trace: string): ProbeResult => ({
   checkId: 'c',
-  requestId: requestId,
+  requestId,
   dueMs: nowMs,
   startedAtMs: nowMs,
   traceId: trace.repeat(32),

@@ -92,7 +92,7 @@ export const RecordList = () => {
         {...rowLayout()}
         keyOf={({ record }) => record.id}
         classOf={({ record, isContext }) =>
-          `${rowClass(record)}${isContext ? ' beside-it' : ''}${record.id === contextRecordId.value ? ' around-this' : ''}`
+          `${rowClass(record)}${isContext ? ' context' : ''}${record.id === contextRecordId.value ? ' around-this' : ''}`
         }
         cellsOf={({ record }) => renderCells(record)}
         open={openId.value}

@@ -103,7 +103,7 @@ export const computeInclusionRoot = (
   proof: readonly Buffer[],
 ): Buffer | undefined => {
   if (index < 0 || index >= size) return undefined;
-  let position: NodePosition = { index: index, last: size - 1 };
+  let position: NodePosition = { index, last: size - 1 };
   let root = leaf;
   for (const node of proof) {
     if (position.last === 0) return undefined;

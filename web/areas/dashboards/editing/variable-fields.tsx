@@ -97,7 +97,7 @@ const IntervalFields = ({ variable, result, findProblem, onChange }: FieldsProps
             <DeferredTextInput
               value={auto.min}
               isWrong={findProblem('auto.min') !== undefined}
-              onChange={(min) => set({ auto: { ...auto, min: min } })}
+              onChange={(min) => set({ auto: { ...auto, min } })}
             />
           </Field>
         </>
