@@ -151,8 +151,8 @@ test('chDB: data on standard input does not get into the tables', async (t) => {
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   const script = `${opening(path)}
     import { migrate } from './sinks/migrations/index.ts';
-    import { silent } from './schemas/ports/log.ts';
-    const applied = await migrate(columns, silent);
+    import { silentLog } from './schemas/ports/log.ts';
+    const applied = await migrate(columns, silentLog);
     const [{ rows }] = await columns.query('SELECT count() AS rows FROM schema_migrations');
     console.log(applied - Number(rows));
     await columns.close();`;

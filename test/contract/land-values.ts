@@ -195,7 +195,7 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
       deadLettersPublished.map(({ offset, reason, message }) => `${offset} ${reason}: ${message}`),
       [
         '5003 bad-value: the value does not match topic made-up-counts: errors: Invalid input: expected number, received string',
-        '5004 bad-value: column errors: -1 is no UInt64',
+        '5004 bad-value: column errors: -1 is not a valid UInt64',
       ],
     );
   });
