@@ -423,14 +423,14 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await page.getByRole('button', { name: 'New feed' }).click();
   const feed = page.getByRole('complementary', { name: 'Feed' });
   await feed.getByLabel('Name', { exact: true }).fill('Partner <i>one</i>');
-  await feed.getByRole('textbox', { name: 'Address' }).fill('javascript:alert(1)');
+  await feed.getByRole('textbox', { name: 'URL' }).fill('javascript:alert(1)');
   await feed.getByLabel('Format').selectOption('list');
   await feed.getByLabel('Authentication').selectOption('header');
   await feed.getByLabel('Header value').fill('Bearer of a secret');
   await feed.getByLabel('Enabled').uncheck();
   await feed.getByRole('button', { name: 'Subscribe' }).click();
   await feed.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
-  await feed.getByRole('textbox', { name: 'Address' }).fill('https://feeds.example.com/list');
+  await feed.getByRole('textbox', { name: 'URL' }).fill('https://feeds.example.com/list');
   await page.setViewportSize({ width: 320, height: 800 });
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);

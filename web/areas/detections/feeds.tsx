@@ -48,7 +48,7 @@ const pickWritableFields = ({
 
 /** Text fields in a part of the body, each with its label */
 const textFieldLabels = {
-  url: 'Address',
+  url: 'URL',
   apiRoot: 'API root of the TAXII server',
   collection: 'Collection id',
   username: 'User name',
@@ -102,7 +102,7 @@ const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
         onChange={(text) => set({ description: text })}
       />
       <ChoiceInput
-        label="URL"
+        label="Source"
         options={{ url: 'URL', taxii: 'TAXII 2.1 server' }}
         value={location.type}
         problem={undefined}
@@ -120,7 +120,7 @@ const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
       ) : null}
       <ChoiceInput
         label="Authentication"
-        options={{ none: 'nothing', basic: 'Basic authentication', header: 'Secret header' }}
+        options={{ none: 'none', basic: 'Basic authentication', header: 'Secret header' }}
         value={authentication.type}
         problem={undefined}
         onChange={(type) => set({ authentication: authentications[type] })}
