@@ -1,5 +1,4 @@
 /** Starts the management API as a role. */
-import '../subjects/query-kinds.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limitColumns } from '../queries/limits/limited-columns.ts';
 import { buildReadLimits } from '../queries/limits/settings.ts';

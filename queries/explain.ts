@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { explainPrefix, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
 import type { QueryReading } from './promql/reading.ts';
+import type { QueryRequest } from './query.ts';
 import type { RunContext } from './query-kind.ts';
-import { type QueryRequest, run } from './run.ts';
+import { run } from './run.ts';
 
 const Selection = z.strictObject({
   selected: z.int(),

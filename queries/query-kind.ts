@@ -2,7 +2,15 @@
 import type { Answer, QueryContext } from './answer.ts';
 import type { QueryOutcome, ReportOutcome } from './outcome.ts';
 import type { QueryReading } from './promql/reading.ts';
-import type { AggregateQuery, Measure, MetricQuery, Query } from './query.ts';
+import {
+  type AggregateQuery,
+  type Measure,
+  type MetricQuery,
+  type PartQuerySchemas,
+  type Query,
+  type QuerySchemas,
+  registerQuerySchemas,
+} from './query.ts';
 import type { Range } from './range.ts';
 import type { QuerySignal, ReadSignal } from './signals/index.ts';
 
@@ -136,7 +144,10 @@ interface OptionalParts<Of> {
   readonly isPrediction?: true;
 }
 
-export interface QueryKindDefinition<Of> extends OptionalParts<Of> {
+export interface QueryKindDefinition<Of extends Query> extends OptionalParts<Of> {
+  readonly schema: QuerySchemas[Of['kind']];
+  /** Whether a formula accepts such queries as parts. */
+  readonly isFormulaPart: Of['kind'] extends keyof PartQuerySchemas ? true : false;
   /** Returns the signals that the query reads, without those of its parts. */
   signals(query: Of): readonly ReadSignal[];
   /** Runs a query: series with a step, a table without one. */
@@ -151,7 +162,7 @@ export const defineQueryKind = <Of extends Query>(definition: QueryKindDefinitio
 
 /** Definitions of all kinds. */
 export type QueryKinds = {
-  readonly [Kind in Query['kind']]: QueryKindDefinition<Extract<Query, { readonly kind: Kind }>>;
+  readonly [Kind in keyof QuerySchemas]: QueryKindDefinition<Extract<Query, { readonly kind: Kind }>>;
 };
 
 const registry: { kinds?: QueryKinds } = {};
@@ -159,6 +170,11 @@ const registry: { kinds?: QueryKinds } = {};
 /** Sets the definitions of all kinds, before any other function for queries is called. */
 export const registerQueryKinds = (kinds: QueryKinds): void => {
   registry.kinds = kinds;
+  const definitions = Object.values(kinds);
+  registerQuerySchemas(
+    definitions.map(({ schema }) => schema),
+    definitions.flatMap((definition) => (definition.isFormulaPart ? [definition.schema] : [])),
+  );
 };
 
 /** Returns the definition of a query's kind. */

@@ -99,63 +99,26 @@ export const PromqlQuery = z.strictObject({
   expression: z.string().min(1).max(16_384),
 });
 
-export const sloFigures = ['sli', 'burn-rate', 'budget-left', 'budget-spent', 'coverage'] as const;
-const day = parseDuration('1d') as bigint;
-const window = z
-  .string()
-  .max(32)
-  .refine((text) => {
-    const ns = parseDuration(text);
-    return ns !== undefined && ns >= day / 1440n && ns <= 366n * day;
-  }, 'must be a duration from 1m to 366d, such as 5m, 1h or 30d');
-
-/** Status of a service level objective, from its stored measurements. */
-export const SloQuery = z
-  .strictObject({
-    kind: z.literal('slo'),
-    sloId: z.string().min(1).max(128),
-    figure: z
-      .enum(sloFigures)
-      .describe(
-        'sli, budget-left, budget-spent and coverage are shares; burn-rate is the rate of budget consumption relative to the allowed rate',
-      ),
-    windows: z
-      .array(window)
-      .min(1)
-      .max(2)
-      .optional()
-      .describe(
-        'For burn-rate one or two windows, of which the lower rate is returned; for others one. By default the window of the objective',
-      ),
-  })
-  .superRefine(({ figure, windows = [] }, context) => {
-    const maxWindows = figure === 'burn-rate' ? 2 : figure === 'budget-left' ? 0 : 1;
-    if (figure === 'burn-rate' && windows.length === 0)
-      context.addIssue({ code: 'custom', path: ['windows'], message: 'is required for burn-rate' });
-    if (windows.length > maxWindows)
-      context.addIssue({
-        code: 'custom',
-        path: ['windows'],
-        message: maxWindows === 0 ? `must not be set for ${figure}` : `must be one for ${figure}`,
-      });
-  });
-
-/** Status of a synthetic check, from its stored verdicts: the query of its alert rule. */
-export const CheckQuery = z.strictObject({
-  kind: z.literal('check'),
-  checkId: z.string().min(1).max(128),
-});
-
-const simpleQueries = [RowsQuery, AggregateQuery, MetricQuery, PromqlQuery, SloQuery, CheckQuery] as const;
+interface RegisteredSchemas {
+  readonly query: z.ZodType<Query, QueryRequest>;
+  readonly part: z.ZodType<PartQuery, PartQueryRequest>;
+}
+const registry: { schemas?: RegisteredSchemas } = {};
+const getSchemas = (): RegisteredSchemas => {
+  if (registry.schemas === undefined) throw new Error('no kinds of queries are registered');
+  return registry.schemas;
+};
+const partQuery: z.ZodType<PartQuery, PartQueryRequest> = z.lazy(() => getSchemas().part);
 
 /** Arithmetic over the results of other queries, joined by equal labels: `100 * errors / requests`. */
 export const FormulaQuery = z.strictObject({
   kind: z.literal('formula'),
   expression: z.string().min(1).max(1024).describe('+ - * / % ^, parentheses, numbers and names of queries'),
-  queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), z.discriminatedUnion('kind', [...simpleQueries])),
+  queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), partQuery),
 });
 
-const measuringQuery = z
+/** Queries that return values by step. */
+export const MeasuringQuery = z
   .discriminatedUnion('kind', [AggregateQuery, MetricQuery, PromqlQuery, FormulaQuery])
   .describe('Query with values by step: each group of its answer is a series');
 
@@ -169,42 +132,10 @@ const durationSchema = (min: string, max: string) =>
       return ns !== undefined && ns >= (parseDuration(min) ?? 0n) && ns <= (parseDuration(max) ?? 0n);
     }, `must be a duration from ${min} to ${max}, such as 5m, 1h or 4d`);
 
-export const anomalyDirections = ['both', 'above', 'below'] as const;
-
-/** Series that are anomalous at the end of the range: by the scores of a detector, or by the history of a query. */
-export const AnomalyQuery = z
-  .strictObject({
-    kind: z.literal('anomaly'),
-    detectorId: z.string().min(1).max(128).optional().describe('Detector whose anomalies are returned'),
-    query: measuringQuery.optional().describe('Query to score instead of a detector: at most 50,000 points in total'),
-    step: durationSchema('10s', '1d').optional().describe('Step of the query, required with it'),
-    falseAlarmsPerWeek: z
-      .number()
-      .min(0.001)
-      .max(1000)
-      .optional()
-      .describe('Allowed false alarms of all series of the query; default 1. A detector has its own'),
-    direction: z.enum(anomalyDirections).default('both').describe('Direction of deviations from the expected value'),
-  })
-  .superRefine(({ detectorId, query, step, falseAlarmsPerWeek }, context) => {
-    const rules: readonly (readonly [isWrong: boolean, path: string, message: string])[] = [
-      [(detectorId === undefined) === (query === undefined), 'detectorId', 'is required, or a query; not both'],
-      [query !== undefined && step === undefined, 'step', 'is required with a query'],
-      [query === undefined && step !== undefined, 'step', 'is defined by the detector: omit it'],
-      [
-        query === undefined && falseAlarmsPerWeek !== undefined,
-        'falseAlarmsPerWeek',
-        'is defined by the detector: omit it',
-      ],
-    ];
-    for (const [isWrong, path, message] of rules)
-      if (isWrong) context.addIssue({ code: 'custom', path: [path], message });
-  });
-
 /** Probability that values cross a limit within a horizon. */
 export const ForecastQuery = z.strictObject({
   kind: z.literal('forecast'),
-  query: measuringQuery,
+  query: MeasuringQuery,
   step: durationSchema('1m', '1d').default('1h'),
   history: durationSchema('10m', '366d')
     .default('14d')
@@ -215,9 +146,51 @@ export const ForecastQuery = z.strictObject({
     .describe('Limit in the unit of the query'),
 });
 
-/** Any query. A saved query of an older version of this declaration can still be read. */
-export const Query = z.discriminatedUnion('kind', [...simpleQueries, FormulaQuery, AnomalyQuery, ForecastQuery]);
-export type Query = z.output<typeof Query>;
+/**
+ * Schemas of the kinds that formulas accept as parts, by the name of the kind. A definition of a kind elsewhere adds its
+ * schema with `declare module`.
+ */
+export interface PartQuerySchemas {
+  rows: typeof RowsQuery;
+  aggregate: typeof AggregateQuery;
+  metric: typeof MetricQuery;
+  promql: typeof PromqlQuery;
+}
+
+/** Schemas of all kinds, by the name of the kind. A definition of a kind elsewhere adds its schema here or above. */
+export interface QuerySchemas extends PartQuerySchemas {
+  formula: typeof FormulaQuery;
+  forecast: typeof ForecastQuery;
+}
+
+export type Query = z.output<QuerySchemas[keyof QuerySchemas]>;
+/** A query as written by callers: properties with a default may be omitted. */
+export type QueryRequest = z.input<QuerySchemas[keyof QuerySchemas]>;
+
+type PartQuery = z.output<PartQuerySchemas[keyof PartQuerySchemas]>;
+type PartQueryRequest = z.input<PartQuerySchemas[keyof PartQuerySchemas]>;
+
+/** Any query, of the kinds that are registered when it is parsed. */
+export const Query: z.ZodType<Query, QueryRequest> = z.lazy(() => getSchemas().query);
+
+const discriminate = <Schema extends QuerySchemas[keyof QuerySchemas]>(
+  schemas: readonly Schema[],
+): z.ZodType<z.output<Schema>, z.input<Schema>> =>
+  z.discriminatedUnion('kind', schemas as unknown as readonly [Schema, ...Schema[]]) as unknown as z.ZodType<
+    z.output<Schema>,
+    z.input<Schema>
+  >;
+
+/** Sets the schemas of all kinds, and of those that formulas accept as parts; `registerQueryKinds` calls it. */
+export const registerQuerySchemas = (
+  schemas: readonly QuerySchemas[keyof QuerySchemas][],
+  parts: readonly PartQuerySchemas[keyof PartQuerySchemas][],
+): void => {
+  registry.schemas = {
+    query: discriminate(schemas),
+    part: discriminate(parts),
+  };
+};
 
 /** Version of this declaration. `readSaved` upgrades queries that an older version saved. */
 export const queryVersion = 1;
@@ -232,10 +205,6 @@ export type RowsQuery = z.output<typeof RowsQuery>;
 export type AggregateQuery = z.output<typeof AggregateQuery>;
 export type MetricQuery = z.output<typeof MetricQuery>;
 export type PromqlQuery = z.output<typeof PromqlQuery>;
-export type SloQuery = z.output<typeof SloQuery>;
-export type CheckQuery = z.output<typeof CheckQuery>;
 export type FormulaQuery = z.output<typeof FormulaQuery>;
-export type AnomalyQuery = z.output<typeof AnomalyQuery>;
 export type ForecastQuery = z.output<typeof ForecastQuery>;
-/** Queries that return values by step. */
-export type MeasuringQuery = z.output<typeof measuringQuery>;
+export type MeasuringQuery = z.output<typeof MeasuringQuery>;

@@ -1,18 +1,14 @@
 /** Runs any query and returns the common result format. */
-import type { z } from 'zod';
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import type { Answer } from './answer.ts';
 import { invalid } from './errors.ts';
 import { getFreshness, listSignals } from './freshness.ts';
 import type { QueryReading } from './promql/reading.ts';
-import { Query } from './query.ts';
+import { Query, type QueryRequest } from './query.ts';
 import { getQueryKind, type RunContext } from './query-kind.ts';
 import { requireRetained } from './range.ts';
 import type { Result } from './result.ts';
 import { formatTime } from './time.ts';
-
-/** A query as written by callers: properties with a default may be omitted. */
-export type QueryRequest = z.input<typeof Query>;
 
 /**
  * Runs a query over a range: series with a step, a table without one. Throws a `QueryError` if the query is invalid or

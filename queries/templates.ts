@@ -1,5 +1,5 @@
 /** Query templates of the platform, to run unchanged, or to save and edit. */
-import type { QueryRequest } from './run.ts';
+import type { QueryRequest } from './query.ts';
 
 export interface QueryTemplate {
   readonly id: string;

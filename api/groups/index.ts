@@ -2,6 +2,7 @@
  * Every group of the management API, in the order of its documentation. A new group needs a folder with a `group.ts`,
  * and a line here.
  */
+import '../../subjects/query-kinds.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { RegisteredResource } from '../resources/resource.ts';
 import { agentsightGroup } from './agentsight/group.ts';

@@ -1,10 +1,10 @@
 /** Context of a caller's queries. */
 
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import type { Query } from '../../queries/query.ts';
+import type { Query, QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
-import { type QueryRequest, run } from '../../queries/run.ts';
+import { run } from '../../queries/run.ts';
 import { checkValidity, type Validity } from '../../queries/validity.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Ports } from './ports.ts';

@@ -3,7 +3,7 @@ import { runAggregate } from '../aggregate/aggregate.ts';
 import { buildAggregations, defaultName } from '../aggregate/measures.ts';
 import { aggregateBatchKey, maxAggregates, runAggregateBatch } from '../batch/aggregates.ts';
 import { getAggregateHint } from '../hints/answers.ts';
-import type { AggregateQuery, Measure } from '../query.ts';
+import { AggregateQuery, type Measure } from '../query.ts';
 import { defineQueryKind, type SentenceParts, type TextChanges } from '../query-kind.ts';
 import type { QuerySignal } from '../signals/index.ts';
 import { ValueReader } from '../values.ts';
@@ -49,6 +49,8 @@ const describeQuery = (query: AggregateQuery, parts: SentenceParts): string => {
 const additiveFunctions: readonly Measure['function'][] = ['count', 'sum', 'rate'];
 
 export const aggregate = defineQueryKind<AggregateQuery>({
+  schema: AggregateQuery,
+  isFormulaPart: true,
   signals: ({ signal }) => [signal],
   run: runAggregate,
   batch: { max: maxAggregates, key: aggregateBatchKey, run: runAggregateBatch },

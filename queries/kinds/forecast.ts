@@ -1,10 +1,12 @@
 /** Query kind for the probability that values cross a limit. */
 import { findForecastProblem, forecastColumnCount, runForecast } from '../forecast/run-forecast.ts';
-import type { ForecastQuery, MeasuringQuery } from '../query.ts';
+import { ForecastQuery, type MeasuringQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';
 import { toStateGroups } from '../series-states.ts';
 
 export const forecast = defineQueryKind<ForecastQuery>({
+  schema: ForecastQuery,
+  isFormulaPart: false,
   parts: {
     list: ({ query }) => [['query', query]],
     change: (forecasts, change) => ({ ...forecasts, query: change(forecasts.query) as MeasuringQuery }),

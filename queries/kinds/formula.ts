@@ -2,11 +2,13 @@
 import { invalid } from '../errors.ts';
 import { runFormula } from '../formula/formula.ts';
 import { collectNames, parseFormula } from '../formula/parse.ts';
-import type { FormulaQuery } from '../query.ts';
+import { FormulaQuery } from '../query.ts';
 import { defineQueryKind, getQueryKind } from '../query-kind.ts';
 import { joinList } from './conditions.ts';
 
 export const formula = defineQueryKind<FormulaQuery>({
+  schema: FormulaQuery,
+  isFormulaPart: false,
   parts: {
     list: ({ queries }) => Object.entries(queries).map(([name, part]) => [`queries.${name}`, part] as const),
     change: (query, change) => {

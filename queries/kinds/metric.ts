@@ -4,7 +4,7 @@ import { isBatchableMetric, maxMetrics, runMetricBatch } from '../batch/metrics.
 import { invalid } from '../errors.ts';
 import { buildMetricHint } from '../metrics/hint.ts';
 import { runMetric } from '../metrics/metric.ts';
-import type { MetricQuery } from '../query.ts';
+import { MetricQuery } from '../query.ts';
 import { defineQueryKind, type SentenceParts } from '../query-kind.ts';
 import { parseSearch } from '../search/parse.ts';
 import { changeSearch, describeGroups } from './conditions.ts';
@@ -40,6 +40,8 @@ const describeQuery = (query: MetricQuery, parts: SentenceParts): string => {
 const additiveFunctions: readonly MetricQuery['overTime'][] = ['rate', 'increase', 'sum', 'last', 'avg', 'count'];
 
 export const metric = defineQueryKind<MetricQuery>({
+  schema: MetricQuery,
+  isFormulaPart: true,
   signals: () => ['metrics'],
   run: (query, reading, context) => runMetric(query, reading, context),
   batch: {

@@ -2,10 +2,12 @@
 import { contextKey } from '../batch/context-key.ts';
 import { isBatchablePromql, maxPromqlQueries, runPromqlBatch } from '../batch/promql.ts';
 import { runPromql } from '../promql/run-promql.ts';
-import type { PromqlQuery } from '../query.ts';
+import { PromqlQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';
 
 export const promql = defineQueryKind<PromqlQuery>({
+  schema: PromqlQuery,
+  isFormulaPart: true,
   signals: () => ['metrics'],
   run: runPromql,
   batch: {

@@ -1,11 +1,13 @@
 /** Query kind for records of a data source. */
 import { getRowsHint } from '../hints/answers.ts';
-import type { RowsQuery } from '../query.ts';
+import { RowsQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';
 import { runRows } from '../rows/rows.ts';
 import { changeSearch, countRecords, describeRecords } from './conditions.ts';
 
 export const rows = defineQueryKind<RowsQuery>({
+  schema: RowsQuery,
+  isFormulaPart: true,
   signals: ({ signal }) => [signal],
   run: runRows,
   returnsRecords: true,

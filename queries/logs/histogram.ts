@@ -1,9 +1,10 @@
 /** Counts log records in each step of a range, by the values of a field. */
 
+import type { QueryRequest } from '../query.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
-import { type QueryRequest, run } from '../run.ts';
+import { run } from '../run.ts';
 import type { toQueryParts } from '../search/query-parts.ts';
 import { buildSteps } from '../steps.ts';
 

@@ -1,13 +1,16 @@
 /** The query kind for anomalous series. */
 
-import type { AnomalyQuery, MeasuringQuery } from '../../queries/query.ts';
+import type { MeasuringQuery } from '../../queries/query.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';
 import { toStateGroups } from '../../queries/series-states.ts';
 import { parseDuration } from '../../queries/time.ts';
+import { AnomalyQuery } from './query.ts';
 import { runAnomaly } from './scores/run-anomaly.ts';
 import { statusColumnCount } from './scores/status-table.ts';
 
 export const anomaly = defineQueryKind<AnomalyQuery>({
+  schema: AnomalyQuery,
+  isFormulaPart: false,
   parts: {
     list: ({ query }) => (query === undefined ? [] : [['query', query]]),
     change: (anomalyQuery, change) =>

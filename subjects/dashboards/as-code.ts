@@ -85,6 +85,8 @@ const omitDefaults = (schema: z.core.$ZodType, value: unknown): unknown => {
       const form = findUnionMember((def as z.core.$ZodUnionDef).options, value);
       return form === undefined ? value : omitDefaults(form, value);
     }
+    case 'lazy':
+      return omitDefaults((def as z.core.$ZodLazyDef).getter(), value);
     case 'object':
       return objectWithoutDefaults((def as z.core.$ZodObjectDef).shape, value as Fields);
     default:

@@ -3,7 +3,7 @@
  * for both. Names are those of the receivers of opentelemetry-collector-contrib and of postgres_exporter,
  * mysqld_exporter, redis_exporter and mongodb_exporter.
  */
-import type { QueryRequest } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/query.ts';
 
 /** A measure of an engine. The queries use the metric names of different senders; the first one with data is used. */
 export interface EngineMeasure {

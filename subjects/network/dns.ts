@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import type { Answer } from '../../queries/answer.ts';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
+import type { QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { parseQuery, type QueryRequest, runForAnswer } from '../../queries/run.ts';
+import { parseQuery, runForAnswer } from '../../queries/run.ts';
 import { knownNumber, NumberOrReason, unknownNumber } from '../../queries/unknown.ts';
 
 export const DnsName = z.strictObject({

@@ -2,7 +2,7 @@
 
 import { QueryError } from '../../queries/errors.ts';
 import { findExpressionProblem } from '../../queries/promql/index.ts';
-import type { QueryRequest } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/query.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { Search } from '../../queries/search/tree.ts';
 import type { Lexicon } from './lexicon.ts';

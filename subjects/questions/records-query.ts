@@ -1,7 +1,6 @@
 /** Converts a draft on log records or spans to queries */
 import { defaultName } from '../../queries/aggregate/measures.ts';
-import type { Measure } from '../../queries/query.ts';
-import type { QueryRequest } from '../../queries/run.ts';
+import type { Measure, QueryRequest } from '../../queries/query.ts';
 import { signalDefinitions } from '../../queries/signals/index.ts';
 import { resolveReference } from '../../schemas/fields.ts';
 import { type Draft, type NamedField, UnclearQuestionError } from './assemble.ts';

@@ -1,8 +1,7 @@
 /** Describes a query in a sentence, from the query alone and without words of the question */
-import { Query } from '../../queries/query.ts';
+import { Query, type QueryRequest } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
-import type { QueryRequest } from '../../queries/run.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { describeSearch } from './search-text.ts';
 

@@ -1,6 +1,6 @@
 /** Result of a question */
+import type { QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
-import type { QueryRequest } from '../../queries/run.ts';
 
 /** Words of a question and their meaning; `null` if they have no effect on the query */
 export interface ReadWord {

@@ -1,6 +1,6 @@
 /** Extracts queries from passages: in code, as PromQL or as a JSON query; for a rule, its own query */
-import { Query } from '../../queries/query.ts';
-import { parseQuery, type QueryRequest } from '../../queries/run.ts';
+import { Query, type QueryRequest } from '../../queries/query.ts';
+import { parseQuery } from '../../queries/run.ts';
 import { parsePromql } from '../questions/languages.ts';
 import type { FoundPassage } from './passage-index.ts';
 

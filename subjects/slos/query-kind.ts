@@ -1,11 +1,13 @@
 /** Queries for figures of a service level objective. */
 import { contextKey } from '../../queries/batch/context-key.ts';
-import type { SloQuery } from '../../queries/query.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';
+import { SloQuery } from './query.ts';
 import { sloStates } from './slices/alert-states.ts';
 import { maxSlosPerBatch, runSlo, runSloBatch, sloKey } from './slices/run-slo.ts';
 
 export const slo = defineQueryKind<SloQuery>({
+  schema: SloQuery,
+  isFormulaPart: true,
   signals: () => [],
   run: runSlo,
   batch: {

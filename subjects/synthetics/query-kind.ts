@@ -1,11 +1,13 @@
 /** Queries for the state of a synthetic check. */
 import { contextKey } from '../../queries/batch/context-key.ts';
-import type { CheckQuery } from '../../queries/query.ts';
 import { defineQueryKind } from '../../queries/query-kind.ts';
 import { toCheckStates } from './alert-states.ts';
+import { CheckQuery } from './query.ts';
 import { maxChecksPerBatch, runCheck, runCheckBatch } from './run-check.ts';
 
 export const check = defineQueryKind<CheckQuery>({
+  schema: CheckQuery,
+  isFormulaPart: true,
   signals: () => [],
   run: runCheck,
   batch: {

@@ -2,10 +2,10 @@
 
 import { type Answer, buildTableAnswer, type QueryContext } from '../../queries/answer.ts';
 import { invalid } from '../../queries/errors.ts';
-import type { CheckQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { TableColumn } from '../../queries/result.ts';
 import { type checkStates, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
+import type { CheckQuery } from './query.ts';
 
 /** Maximum number of checks in one statement. */
 export const maxChecksPerBatch = 1000;

@@ -251,7 +251,7 @@ const loadedWith = (file: string): ReadonlySet<string> => {
   return loaded;
 };
 
-test('what asks for the definition of a kind of query is loaded with the list of all kinds', (t) => {
+test('what uses the schema or the definitions of queries is loaded with the list of all kinds', (t) => {
   const workers = new Set(imports.flatMap(({ target, isStarted }) => (isStarted ? [target] : [])));
   const roots = sources.filter(
     (file) =>
@@ -260,7 +260,7 @@ test('what asks for the definition of a kind of query is loaded with the list of
       (/^test\/(cases|contract)\//.test(file) && file.endsWith('.test.ts')),
   );
   const hasList = (loaded: ReadonlySet<string>): boolean =>
-    !loaded.has('queries/query-kind.ts') || loaded.has('subjects/query-kinds.ts');
+    !loaded.has('queries/query.ts') || loaded.has('subjects/query-kinds.ts');
   t.deepEqual(
     roots.filter((file) => !hasList(loadedWith(file))),
     [],

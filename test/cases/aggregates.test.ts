@@ -2,10 +2,10 @@
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { AggregateQuery } from '../../queries/query.ts';
+import { AggregateQuery, type QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type QueryRequest, run } from '../../queries/run.ts';
+import { run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { iterateItems, type Source } from '../../schemas/records/source.ts';

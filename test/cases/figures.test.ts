@@ -1,4 +1,5 @@
 /** Figures are told without the noise of floating point, and stored values as they are. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { buildAggregations } from '../../queries/aggregate/measures.ts';
 import { withoutNoise } from '../../queries/figures.ts';

@@ -2,7 +2,8 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { StoredLandings } from '../../adapters/columns-sql/landings.ts';
-import { type QueryRequest, run } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/query.ts';
+import { run } from '../../queries/run.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { getNewestReceivedMs } from '../../schemas/telemetry-message.ts';

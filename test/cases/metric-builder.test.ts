@@ -1,4 +1,5 @@
 /** Metric queries answer what a slow evaluator finds, over random series. */
+import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../../queries/answer.ts';
 import { drawn } from '../drawing.ts';

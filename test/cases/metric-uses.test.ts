@@ -1,4 +1,5 @@
 /** Who uses a metric: saved queries and alert rules, in every kind of query that names it. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { findMetricsUses } from '../../queries/metrics/uses.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';

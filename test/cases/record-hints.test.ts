@@ -3,9 +3,9 @@ import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { buildListHint } from '../../queries/hints/lists.ts';
 import { findMisreadSyntax } from '../../queries/hints/misread.ts';
-import type { Measure } from '../../queries/query.ts';
+import type { Measure, QueryRequest } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type QueryRequest, run } from '../../queries/run.ts';
+import { run } from '../../queries/run.ts';
 import { listSpans } from '../../queries/traces/spans.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
 

@@ -7,8 +7,8 @@ import { QueryError } from '../../queries/errors.ts';
 import { explain } from '../../queries/explain.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import type { AggregateQuery } from '../../queries/query.ts';
-import { type QueryRequest, run } from '../../queries/run.ts';
+import type { AggregateQuery, QueryRequest } from '../../queries/query.ts';
+import { run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
 

@@ -1,8 +1,9 @@
 /** Everything that can be asked of a signal, for each that is defined. One that lacks a column or a field's expression fails here. */
 import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
+import type { QueryRequest } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type QueryRequest, run } from '../../queries/run.ts';
+import { run } from '../../queries/run.ts';
 import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { getSignalRecords, querySignals, type ReadSignal, signalDefinitions } from '../../queries/signals/index.ts';

@@ -1,6 +1,5 @@
 /** Objectives measured from telemetry that landed: slices, late records, gaps, the time before, and a changed indicator. */
 import test from 'ava';
-import type { SloQuery } from '../../queries/query.ts';
 import { parseQuery } from '../../queries/run.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
@@ -8,6 +7,7 @@ import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
 import { seriesId } from '../../subjects/slos/measurement-times.ts';
+import type { SloQuery } from '../../subjects/slos/query.ts';
 import { asNumber, decimal, divide } from '../../subjects/slos/slices/fraction.ts';
 import { runSlo } from '../../subjects/slos/slices/run-slo.ts';
 import { type MeasuredSlice, readSlices } from '../../subjects/slos/slices/slices.ts';

@@ -13,10 +13,11 @@ import {
 } from '../../../queries/complete-steps.ts';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { invalid } from '../../../queries/errors.ts';
-import type { AnomalyQuery, MeasuringQuery } from '../../../queries/query.ts';
+import type { MeasuringQuery } from '../../../queries/query.ts';
 import type { RunPartQuery } from '../../../queries/query-kind.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { parseDuration } from '../../../queries/time.ts';
+import type { AnomalyQuery } from '../query.ts';
 import { type BandPoint, downsample, readDetectorBands, type SeriesBand, toBandSeries } from './bands.ts';
 import { readDetectorStatus } from './detector-status.ts';
 import { scoreSeries } from './scorer.ts';

@@ -1,8 +1,8 @@
 /** Status of series at the end of a range, as a table: one format for detectors and queries. */
 import { type Answer, buildTableAnswer } from '../../../queries/answer.ts';
 import { formatShort } from '../../../queries/figures.ts';
-import type { AnomalyQuery } from '../../../queries/query.ts';
 import type { Incompleteness, TableColumn } from '../../../queries/result.ts';
+import type { AnomalyQuery } from '../query.ts';
 import { type Direction, describeAnomaly } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
 

@@ -1,8 +1,8 @@
 /** States of SLOs for alert rules. */
 import type { Answer } from '../../../queries/answer.ts';
-import type { SloQuery } from '../../../queries/query.ts';
 import type { StateGroup } from '../../../queries/query-kind.ts';
 import { parseJsonNumber } from '../../../queries/series-states.ts';
+import type { SloQuery } from '../query.ts';
 
 /** Returns the state of an SLO. A burn rate that is mostly unknown is ignored, as is one from a single bad event. */
 export const sloStates = (

@@ -2,11 +2,11 @@
 
 import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../../../queries/answer.ts';
 import { invalid } from '../../../queries/errors.ts';
-import type { SloQuery } from '../../../queries/query.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { buildSteps, rangeSeconds } from '../../../queries/steps.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
+import type { SloQuery } from '../query.ts';
 import {
   computeBudget,
   computeBudgetSpent,

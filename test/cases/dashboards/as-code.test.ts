@@ -1,4 +1,5 @@
 /** Dashboards as files. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { parseDashboardFile, toYamlFile } from '../../../subjects/dashboards/as-code.ts';

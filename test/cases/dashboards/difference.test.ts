@@ -1,4 +1,5 @@
 /** The difference between two versions, in words. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { findDashboardDifferences } from '../../../subjects/dashboards/difference.ts';

@@ -1,4 +1,5 @@
 /** What a dashboard may say: everything of the declared form, within its bounds, and nothing else. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { DashboardFields, documentVersion } from '../../../subjects/dashboards/document.ts';
 import { currentVersions, parseStoredDashboard, type SavedVersions } from '../../../subjects/dashboards/read-saved.ts';

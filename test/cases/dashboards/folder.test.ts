@@ -1,4 +1,5 @@
 /** Which files of a folder are dashboards as code. */
+import '../../../subjects/query-kinds.ts';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** What a snapshot keeps of a panel: its settings name nothing that its answers do not show. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { Result } from '../../../queries/result.ts';
 import { FieldSettings } from '../../../schemas/dashboards/fields.ts';

@@ -1,4 +1,5 @@
 /** Queries in input fields: written, read back without loss, and left as JSON where fields cannot represent them. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Query } from '../../../queries/query.ts';
 import {

@@ -1,7 +1,6 @@
 /** What questions of these tests are asked over, and how their queries are written in short. */
 import { defaultName } from '../../../queries/aggregate/measures.ts';
-import { Query } from '../../../queries/query.ts';
-import type { QueryRequest } from '../../../queries/run.ts';
+import { Query, type QueryRequest } from '../../../queries/query.ts';
 import type {
   Catalogue,
   KnownField,

@@ -1,4 +1,5 @@
 /** Receivers of projects are mailed that an objective burns: once for each burn. */
+import '../../../subjects/query-kinds.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** The window of an objective, up to the end of its results. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { currentWindow } from '../../../subjects/slos/status.ts';

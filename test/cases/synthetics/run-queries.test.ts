@@ -1,8 +1,9 @@
 /** Runs of synthetic checks, asked for as log records and spans are. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
+import type { QueryRequest } from '../../../queries/query.ts';
 import type { Reading } from '../../../queries/reading.ts';
-import { type QueryRequest, run } from '../../../queries/run.ts';
+import { run } from '../../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { queryRule } from '../../../subjects/alerts/run-query.ts';
