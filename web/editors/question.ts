@@ -96,51 +96,72 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
 /** JSON input may have any form. */
 const listIn = <Item>(value: readonly Item[] | undefined): readonly Item[] => (Array.isArray(value) ? value : []);
 
-const figureIn = (query: Query | undefined): Figure | undefined => {
-  const measure = query?.kind === 'aggregate' ? listIn(query.measures)[0] : undefined;
+type QueryOf<Kind extends Query['kind']> = Extract<Query, { readonly kind: Kind }>;
+
+/** Input fields that can represent a query without loss, and their input. */
+interface ParsedInput extends Partial<Written> {
+  readonly kind: QuestionKind;
+}
+
+const parseFigure = ({ measures }: QueryOf<'aggregate'>): Figure | undefined => {
+  const measure = listIn(measures)[0];
   const name = measure?.function === 'percentile' ? `p${measure.percentile}` : (measure?.function ?? '');
   return isFigure(name) ? name : undefined;
 };
 
-const kindOfAggregate = (query: Extract<Query, { kind: 'aggregate' }>): QuestionKind => {
+const getAggregateKind = (query: QueryOf<'aggregate'>): QuestionKind => {
   const [measure, ...others] = listIn(query.measures);
   const { signal } = query;
   const isPlain = others.length === 0 && measure?.search === undefined && query.order === undefined;
   if (!isPlain || (signal !== 'logs' && signal !== 'traces')) return 'json';
   if (measure?.function === 'count') return `count ${signal}`;
-  return figureIn(query) === undefined ? 'json' : `figure ${signal}`;
+  return parseFigure(query) === undefined ? 'json' : `figure ${signal}`;
+};
+
+/** Parsers of the kinds with dedicated input fields */
+const parsers: { readonly [Kind in Query['kind']]?: (query: QueryOf<Kind>) => ParsedInput } = {
+  promql: ({ expression }) => ({
+    kind: 'promql',
+    text: expression,
+  }),
+  metric: ({ metric, search, quantile = 0.95, overTime, groupBy }) => ({
+    kind: search === undefined && quantile === 0.95 ? 'metric' : 'json',
+    text: metric,
+    overTime,
+    groupBy: listIn(groupBy),
+  }),
+  rows: ({ signal, search = '' }) => ({
+    kind: signal === 'logs' || signal === 'traces' ? `rows ${signal}` : 'json',
+    text: search,
+  }),
+  aggregate: (query) => ({
+    kind: getAggregateKind(query),
+    text: query.search ?? '',
+    groupBy: listIn(query.groupBy),
+    figure: parseFigure(query) ?? 'p95',
+    field: listIn(query.measures)[0]?.field ?? 'duration',
+  }),
+};
+
+const parseQuery = (query: Query | undefined): ParsedInput => {
+  const parse = query === undefined ? undefined : (parsers[query.kind] as (query: Query) => ParsedInput);
+  return query === undefined || parse === undefined ? { kind: 'json' } : parse(query);
 };
 
 /** Returns the kind whose input fields can represent the query without loss. */
-export const kindOf = (query: Query | undefined): QuestionKind => {
-  switch (query?.kind) {
-    case 'promql':
-      return 'promql';
-    case 'rows':
-      return query.signal === 'logs' || query.signal === 'traces' ? `rows ${query.signal}` : 'json';
-    case 'aggregate':
-      return kindOfAggregate(query);
-    case 'metric':
-      return query.search === undefined && (query.quantile ?? 0.95) === 0.95 ? 'metric' : 'json';
-    default:
-      return 'json';
-  }
-};
-
-const textIn = (query: Query | undefined): string => {
-  if (query?.kind === 'promql') return query.expression;
-  if (query?.kind === 'metric') return query.metric;
-  return query !== undefined && 'search' in query ? (query.search ?? '') : '';
-};
+export const kindOf = (query: Query | undefined): QuestionKind => parseQuery(query).kind;
 
 /** Returns the input of a query. */
-export const writtenOf = (query: Query | undefined): Written => ({
-  text: textIn(query),
-  groupBy: query !== undefined && 'groupBy' in query ? listIn(query.groupBy) : [],
-  figure: figureIn(query) ?? 'p95',
-  field: (query?.kind === 'aggregate' ? listIn(query.measures)[0]?.field : undefined) ?? 'duration',
-  overTime: query?.kind === 'metric' ? query.overTime : 'avg',
-});
+export const writtenOf = (query: Query | undefined): Written => {
+  const { text = '', groupBy = [], figure = 'p95', field = 'duration', overTime = 'avg' } = parseQuery(query);
+  return {
+    text,
+    groupBy,
+    figure,
+    field,
+    overTime,
+  };
+};
 
 /** Parses `service, host.name` to names. */
 export const namesIn = (text: string): string[] =>

@@ -3,11 +3,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { listDashboards } from '../../api/groups/dashboards/list.ts';
 import type { savedQueryResource } from '../../api/groups/saved-queries/saved-query.ts';
 import type { listServices } from '../../api/groups/services/list.ts';
-import { callOf, listOf, type ViewOf } from '../client/call.ts';
+import type { Query } from '../../queries/query.ts';
+import { callOf, listOf } from '../client/call.ts';
 import { request } from '../client/request.ts';
 import { go, toArea } from './address.ts';
 import { type Area, explainClosedArea } from './area.ts';
 import { projectScope } from './project.ts';
+import { getDataLink } from './query-links.ts';
 import { shownText } from './shown-text.tsx';
 import { writtenRange } from './time-range.ts';
 
@@ -24,23 +26,6 @@ const findAfterMs = 120;
 const services = callOf<typeof listServices>('GET', '/api/services');
 const dashboards = callOf<typeof listDashboards>('GET', '/api/dashboards');
 const savedQueries = listOf<typeof savedQueryResource>('/api/saved-queries');
-
-/** Returns the location of a saved query; `undefined` if no area displays it. */
-const placeOf = ({ query, from, to }: ViewOf<typeof savedQueryResource>): string | undefined => {
-  const range = { from: from ?? '', to: to ?? '' };
-  if (query.kind === 'promql') return toArea('/explore-metrics', { ...range, promql: query.expression });
-  if (query.kind === 'metric')
-    return toArea('/explore-metrics', {
-      ...range,
-      metric: query.metric,
-      over: query.overTime,
-      by: query.groupBy?.join() ?? '',
-    });
-  if (query.kind !== 'rows' && query.kind !== 'aggregate') return undefined;
-  const search = { ...range, search: query.search ?? '' };
-  if (query.signal === 'logs') return toArea('/logs', { ...search, project: query.projectId ?? '' });
-  return query.signal === 'traces' ? toArea('/traces', { ...search, project: query.projectId ?? '' }) : undefined;
-};
 
 /** Returns the matches of the API; sources with an error are omitted. */
 const found = async (text: string, open: (path: string) => boolean, signal: AbortSignal): Promise<Way[]> => {
@@ -64,8 +49,8 @@ const found = async (text: string, open: (path: string) => boolean, signal: Abor
     request(savedQueries, { query: { search, limit: maxPerKind } }, signal).then(
       ({ items }) =>
         items.flatMap((query) => {
-          const to = placeOf(query);
-          return to === undefined ? [] : [{ kind: 'Saved query', name: query.name, to }];
+          const link = getDataLink({ query: query.query as Query, from: query.from ?? '', to: query.to ?? '' });
+          return link === undefined ? [] : [{ kind: 'Saved query', name: query.name, to: link[1] }];
         }),
       none,
     ),

@@ -3,9 +3,9 @@ import './browser.ts';
 
 import test from 'ava';
 import type { Query } from '../../../queries/query.ts';
-import { waysTo } from '../../../web/editors/ways.ts';
 import { addressWith, allInAddress, change, go, inAddress, path, toArea } from '../../../web/frame/address.ts';
 import { projectScope } from '../../../web/frame/project.ts';
+import { getDataLink, listQueryLinks } from '../../../web/frame/query-links.ts';
 import {
   millisecondsOf,
   problemsOf,
@@ -80,19 +80,21 @@ test('a range has an error for each of its ends', (t) => {
 
 test.serial('a query leads to its records or its metric, and to a rule', (t) => {
   go('/dashboards?from=now-6h');
-  const ways = (query: object) => waysTo({ query: query as Query, from: 'now-1h', to: 'now' });
-  const paths = (query: object) => ways(query).map(([title, address]) => `${title} ${address.split('?')[0]}`);
+  const links = (query: object) => listQueryLinks({ query: query as Query, from: 'now-1h', to: 'now' });
+  const paths = (query: object) => links(query).map(([title, address]) => `${title} ${address.split('?')[0]}`);
   const rule = 'Create alert /alerts/rule';
   t.deepEqual(paths({ kind: 'promql', expression: 'up' }), ['In metrics /explore-metrics', rule]);
-  t.deepEqual(ways({ kind: 'metric', metric: 'm', overTime: 'avg', groupBy: ['a', 'b'] })[0], [
+  t.deepEqual(links({ kind: 'metric', metric: 'm', overTime: 'avg', groupBy: ['a', 'b'] })[0], [
     'In metrics',
     '/explore-metrics?from=now-1h&metric=m&over=avg&by=a%2C+b&to=now',
   ]);
-  t.deepEqual(ways({ kind: 'rows', signal: 'logs', search: 'a b' }), [
+  t.deepEqual(links({ kind: 'rows', signal: 'logs', search: 'a b' }), [
     ['Log records', '/logs?from=now-1h&search=a+b&to=now'],
   ]);
   t.deepEqual(paths({ kind: 'aggregate', signal: 'traces' }), ['Traces /traces', rule]);
   t.deepEqual(paths({ kind: 'aggregate', signal: 'detections' }), [rule]);
   t.deepEqual(paths({ kind: 'formula' }), [rule]);
   t.deepEqual(paths({ kind: 'check' }), []);
+  const scoped = { kind: 'rows', signal: 'traces', projectId: 'shop' } as Query;
+  t.deepEqual(getDataLink({ query: scoped, from: '', to: '' }), ['Traces', '/traces?from=now-6h&project=shop']);
 });

@@ -7,12 +7,12 @@ import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import { ResultShown } from '../../charts/result.tsx';
 import type { Answered } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { waysTo } from '../../editors/ways.ts';
 import { inAddress } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { partsOf } from '../../frame/parts.tsx';
+import { listQueryLinks } from '../../frame/query-links.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { zone } from '../../frame/shown-time.ts';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
@@ -50,7 +50,7 @@ const MeaningDetails = ({ meaning }: { readonly meaning: Meaning }) => (
   <>
     <p id="sentence">{shownText(meaning.sentence)}</p>
     <ul class="links">
-      {waysTo(meaning).map(([title, to]) => (
+      {listQueryLinks(meaning).map(([title, to]) => (
         <li key={title}>
           <Link to={to}>{title}</Link>
         </li>

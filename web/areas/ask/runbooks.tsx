@@ -5,10 +5,10 @@
 import { useEffect } from 'preact/hooks';
 import { ResultShown } from '../../charts/result.tsx';
 import { ApiQuery } from '../../client/query.ts';
-import { waysTo } from '../../editors/ways.ts';
 import { allInAddress, change, inAddress } from '../../frame/address.ts';
 import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
+import { listQueryLinks } from '../../frame/query-links.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
@@ -130,7 +130,7 @@ const PassageQueries = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
             <ResultShown result={figure.result} title={figure.sentence} />
           )}
           <ul class="links">
-            {waysTo(figure).map(([title, to]) => (
+            {listQueryLinks(figure).map(([title, to]) => (
               <li key={title}>
                 <Link to={to}>{title}</Link>
               </li>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { questionIn } from '../../editors/question.ts';
+import { kindOf, questionIn } from '../../editors/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { go, inAddress, toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
@@ -12,7 +12,7 @@ import { addPanelCall, createCall, listDashboardsCall } from './calls.ts';
 
 /** Returns the query of the records that a query counts. */
 const toRecordsQuery = (query: Query): Query | undefined => {
-  if (query.kind !== 'aggregate') return undefined;
+  if (!('measures' in query)) return undefined;
   const { signal, search, projectId } = query;
   return {
     kind: 'rows',
@@ -23,10 +23,11 @@ const toRecordsQuery = (query: Query): Query | undefined => {
 };
 
 const toPanel = (title: string, query: Query) => {
+  const kind = kindOf(query);
   const returnsRecords = query.kind === 'rows';
   return {
     title,
-    visual: { kind: !returnsRecords ? 'time-series' : query.signal === 'logs' ? 'logs' : 'table' } as const,
+    visual: { kind: !returnsRecords ? 'time-series' : kind === 'rows logs' ? 'logs' : 'table' } as const,
     queries: [{ name: 'A', answers: returnsRecords ? 'table' : 'series', query } as const],
   };
 };
@@ -75,9 +76,7 @@ export const AddToDashboard = () => {
             Visualization{' '}
             <select name="as">
               <option value="figures">Time series</option>
-              <option value="records">
-                {records.kind === 'rows' && records.signal === 'logs' ? 'log records' : 'spans'}
-              </option>
+              <option value="records">{kindOf(records) === 'rows logs' ? 'log records' : 'spans'}</option>
             </select>
           </label>
         )}

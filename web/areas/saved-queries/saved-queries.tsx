@@ -7,12 +7,12 @@ import type { Answered } from '../../client/call.ts';
 import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { kindOf, questions } from '../../editors/question.ts';
-import { waysTo } from '../../editors/ways.ts';
 import { toArea } from '../../frame/address.ts';
 import { Problem } from '../../frame/freshness.tsx';
 import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { partsOf } from '../../frame/parts.tsx';
+import { listQueryLinks } from '../../frame/query-links.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -96,7 +96,7 @@ const Validity = ({ of: { problems, reason } }: { readonly of: SavedQuery['valid
 
 const Details = ({ item }: { readonly item: SavedQuery }) => {
   const query = item.query as Query;
-  const queryLinks = waysTo({ query, from: item.from ?? '', to: item.to ?? '' });
+  const queryLinks = listQueryLinks({ query, from: item.from ?? '', to: item.to ?? '' });
   return (
     <>
       <p>{shownText(item.description ?? '', { lines: true })}</p>

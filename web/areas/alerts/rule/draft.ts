@@ -26,7 +26,7 @@ export const saveError = signal<CallError | undefined>(undefined);
 const emptyThreshold = (query: Query | undefined): Threshold => ({
   severity: 'warning',
   operator: 'above',
-  ...(query?.kind === 'aggregate' && query.measures[0]?.field === 'duration' ? { unit: 'ms' } : {}),
+  ...(query !== undefined && 'measures' in query && query.measures[0]?.field === 'duration' ? { unit: 'ms' } : {}),
 });
 
 export const emptyRule = (
