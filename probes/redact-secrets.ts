@@ -1,102 +1,149 @@
-/** Redacts secrets from reports, in every encoding that texts may have. */
+/** Finds and redacts secrets in texts, in every encoding that texts may have, also nested and mixed. */
 import { ellipsis } from '../subjects/synthetics/cut.ts';
+import { decodeEscapes, type MappedText } from './escapes.ts';
+import { minPrefixLength, secretForms, secretVariants } from './secret-forms.ts';
 
 const mask = '********';
-/** Minimum length of a truncated secret that is redacted: a shorter prefix reveals too little. */
-const minPrefixLength = 4;
+/** Maximum number of nested encodings, such as JSON in JSON in an address */
+const maxLayers = 4;
+/** Maximum length of the end of a text that is compared with beginnings of secrets */
+const maxTailLength = 4096;
+/** Maximum length of an escape that is cut */
+const maxEscapeLength = 18;
 
-/** Base64 of a text at any position of a longer one: the part that is independent of the position. */
-const base64Fragments = (text: string): string[] =>
-  [0, 1, 2].flatMap((offset) => {
-    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
-    // Without padding.
-    const whole = bytes.toString('base64url');
-    const from = Math.ceil((offset * 8) / 6);
-    const to = Math.floor((bytes.length * 8) / 6);
-    const inner = whole.slice(from, to);
-    // Shorter fragments would match unrelated text.
-    if (inner.length < 6) return [];
-    const plain = inner.replaceAll('-', '+').replaceAll('_', '/');
-    return [inner, plain, ...hexCaseVariants(encodeURIComponent(plain))];
-  });
+/** Part of a text; `to` is exclusive. */
+export interface TextRange {
+  readonly from: number;
+  readonly to: number;
+}
 
-/** With hex digits in both cases. */
-const hexCaseVariants = (text: string): string[] => [
-  text,
-  text.replace(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()),
-];
+/** A form of a secret, normalized, and its beginning that is sufficient to recognize it */
+interface Form {
+  readonly text: string;
+  readonly beginning: string;
+}
 
-/** Forms in addresses: each of their parts escapes different characters, and normalizes others. */
-const urlForms = (text: string): string[] => {
-  const url = new URL('http://host/');
-  [url.username, url.pathname, url.search, url.hash] = [text, `/${text}`, text, text];
-  const urlParts = [url.username, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
-  const form = new URLSearchParams([['', text]]).toString().slice(1);
-  const component = encodeURIComponent(text);
-  return (
-    [component, component.replaceAll('%20', '+'), form, ...urlParts]
-      // Parts that are invalid in an address, such as two dots, disappear.
-      .filter(({ length }) => length >= text.length)
-      .flatMap(hexCaseVariants)
-  );
+/** Lower case, and one character for those that encodings exchange: spaces and `+`, both alphabets of base64. */
+const normalize = (text: string): string => {
+  const lower = text.toLowerCase();
+  const sameLength = lower.length === text.length ? lower : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return sameLength.replace(/[\s\u00a0+-]/g, ' ').replaceAll('_', '/');
 };
 
-const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
-/** Forms in JSON: required escapes, and optional escapes of slashes, non-ASCII characters and HTML characters. */
-const jsonForms = (text: string): string[] => {
-  const plain = JSON.stringify(text).slice(1, -1);
-  const ascii = plain.replace(/[\u007f-\uffff]/g, unicodeEscape);
-  return [
-    ...[plain, ascii, ...[plain, ascii].map((one) => one.replaceAll('/', '\\/'))],
-    ...[plain, ascii].flatMap((one) => [one.replace(/[<>&]/g, unicodeEscape), one.replace(/[<>&']/g, unicodeEscape)]),
-  ];
+const layersOf = (text: string): MappedText[] => {
+  const layers: MappedText[] = [];
+  for (
+    let layer: MappedText | undefined = { text, sources: undefined };
+    layer !== undefined && layers.length <= maxLayers;
+    layer = decodeEscapes(layer)
+  )
+    layers.push(layer);
+  return layers.map((layer) => ({ ...layer, text: normalize(layer.text) }));
 };
 
-const htmlForms = (text: string): string[] => {
-  const plain = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return [
-    plain,
-    plain.replaceAll('"', '&quot;'),
-    ...['&#39;', '&#x27;', '&#039;', '&apos;'].map((quote) => plain.replaceAll('"', '&quot;').replaceAll("'", quote)),
-    plain.replaceAll('"', '&#34;').replaceAll("'", '&#39;'),
-  ];
+/** A server may print only the beginning: half of a secret is recognized, but not a few characters of a long one. */
+const beginningLength = (length: number): number => Math.min(length, Math.max(8, Math.ceil(length / 2)));
+
+const toForm = (text: string): Form => ({ text, beginning: text.slice(0, beginningLength(text.length)) });
+
+const formsOf = (secret: string): Form[] => {
+  // Escapes within the secret are decoded with those of the text.
+  const decoded = layersOf(secret).map(({ text }) => text);
+  const forms = new Set([...decoded, ...secretForms(secret).map(normalize)]);
+  return [...forms].filter((text) => text === decoded[0] || text.length >= minPrefixLength).map(toForm);
 };
 
-const encodedForms = (secret: string): string[] => {
-  const hex = Buffer.from(secret).toString('hex');
-  return [
-    ...[secret, hex, hex.toUpperCase()],
-    ...[...urlForms(secret), ...jsonForms(secret), ...htmlForms(secret), ...base64Fragments(secret)],
-  ];
+const toRange = ({ sources }: MappedText, from: number, to: number): TextRange =>
+  sources === undefined ? { from, to } : { from: sources.from[from] ?? 0, to: sources.to[to - 1] ?? 0 };
+
+const mergeRanges = (ranges: readonly TextRange[]): TextRange[] => {
+  const merged: TextRange[] = [];
+  for (const range of ranges.toSorted((one, other) => one.from - other.from)) {
+    const last = merged.at(-1);
+    if (last === undefined || range.from > last.to) merged.push(range);
+    else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
+  }
+  return merged;
 };
 
-/** All forms of secrets, the longest first. Servers and pages omit spaces around them. */
-export const sortedForms = (secrets: readonly string[]): readonly string[] =>
-  [
-    ...new Set(
-      secrets
-        .flatMap((secret) => [secret, secret.trim()])
-        .filter((secret) => secret !== '')
-        .flatMap(encodedForms),
-    ),
-  ].toSorted((one, other) => other.length - one.length);
-
-/** Removes the beginning of a form at the end, where the text may have been truncated. */
-const redactTruncatedForm = (text: string, forms: readonly string[]): string => {
-  for (const form of forms)
-    for (let from = Math.max(0, text.length - form.length + 1); from <= text.length - minPrefixLength; from++)
-      if (form.startsWith(text.slice(from))) return text.slice(0, from) + mask;
-  return text;
+const commonLength = (text: string, from: number, form: string): number => {
+  let length = 0;
+  while (length < form.length && text[from + length] === form[length]) length++;
+  return length;
 };
 
-/** Returns a function that redacts the secrets from a text, even if it was truncated within them. */
-export const makeRedactor = (secrets: readonly string[]): ((text: string) => string) => {
-  const forms = sortedForms(secrets);
-  return (text) =>
-    forms
-      .reduce((struck, form) => struck.replaceAll(form, mask), text)
+const cutEscape = /^(?:%(?:25){0,3}[0-9a-f]{0,2}|\\[\w{]{0,7}|&[#\w]{0,8}){1,6}$/i;
+
+/** Returns where an escape may begin that the end of a text cuts. */
+const findCutEscapes = (text: string): readonly number[] => {
+  const start = Math.max(0, text.length - maxEscapeLength);
+  const end = text.slice(start);
+  return [...end.matchAll(/[%\\&]/g)].flatMap(({ index }) => (cutEscape.test(end.slice(index)) ? [start + index] : []));
+};
+
+/** Returns where the end of a layer is the beginning of a form, at most at a position. */
+const findTailStart = (layer: MappedText, forms: readonly Form[], maxStart: number): number => {
+  let tailStart = maxStart;
+  for (const { text: form } of forms)
+    for (let at = Math.max(0, layer.text.length - form.length); at < layer.text.length; at++) {
+      const { from } = toRange(layer, at, at + 1);
+      if (from >= tailStart) break;
+      if (form.startsWith(layer.text.slice(at))) tailStart = from;
+    }
+  return tailStart;
+};
+
+/** Returns where the end of a text is the beginning of a form. */
+const findTail = (text: string, forms: readonly Form[]): TextRange | undefined => {
+  const start = Math.max(0, text.length - maxTailLength);
+  const window = text.slice(start);
+  const notFound = window.length - minPrefixLength + 1;
+  const layers = [window.length, ...findCutEscapes(window)].flatMap((end) => layersOf(window.slice(0, end)));
+  const tailStart = layers.reduce((earliest, layer) => findTailStart(layer, forms, earliest), notFound);
+  return tailStart === notFound ? undefined : { from: start + tailStart, to: text.length };
+};
+
+/** Finds secrets in texts. */
+export class SecretFinder {
+  readonly #forms: readonly Form[];
+
+  constructor(secrets: readonly string[]) {
+    this.#forms = secretVariants(secrets).flatMap(formsOf);
+  }
+
+  /** Returns the parts of a text that contain a secret or at least half of one, in order and without overlaps. */
+  find(text: string): readonly TextRange[] {
+    const ranges = layersOf(text).flatMap((layer) => this.#forms.flatMap((form) => findForm(layer, form)));
+    return mergeRanges(ranges);
+  }
+
+  /** Returns a text without the secrets, even if it was truncated within them. */
+  redact(text: string): string {
+    return maskRanges(text, this.find(text))
       .split(ellipsis)
-      .map((part) => redactTruncatedForm(part, forms))
+      .map((part) => {
+        const tail = findTail(part, this.#forms);
+        return tail === undefined ? part : maskRanges(part, [tail]);
+      })
       .join(ellipsis);
-};
+  }
+}
+
+function findForm(layer: MappedText, { text: form, beginning }: Form): TextRange[] {
+  const found: TextRange[] = [];
+  for (let at = layer.text.indexOf(beginning); at >= 0; at = layer.text.indexOf(beginning, at + 1)) {
+    const length = commonLength(layer.text, at, form);
+    found.push(toRange(layer, at, at + length));
+  }
+  return found;
+}
+
+function maskRanges(text: string, ranges: readonly TextRange[]): string {
+  let masked = '';
+  let end = 0;
+  for (const { from, to } of ranges) {
+    masked += text.slice(end, from) + mask;
+    end = to;
+  }
+  return masked + text.slice(end);
+}

@@ -11,13 +11,14 @@ import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
 import { finalOutcome, nextRetryDelayMs, type Outcome } from '../subjects/synthetics/state.ts';
 import { findVariables } from '../subjects/synthetics/templates.ts';
+import { BoundSecrets } from './bound-secrets.ts';
 import { redactPage } from './browser/page-events.ts';
 import { toStepCertificate } from './certificate.ts';
 import { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
 import { type Phases, sumPhases, totalDuration } from './phases.ts';
 import { reach } from './reach.ts';
-import { makeRedactor, sortedForms } from './redact-secrets.ts';
+import { SecretFinder } from './redact-secrets.ts';
 import type { ChromiumOptions, Runner, StepResult } from './runner.ts';
 import { runBrowser } from './runners/browser.ts';
 import { runDns } from './runners/dns.ts';
@@ -27,6 +28,7 @@ import { runIcmp } from './runners/icmp.ts';
 import { runTcp } from './runners/tcp.ts';
 import { runTls } from './runners/tls.ts';
 import { runWebsocket } from './runners/websocket.ts';
+import { visibleForms } from './secret-forms.ts';
 
 type DeclaredType = (typeof declaredTypes)[number];
 type ActiveType = Exclude<DeclaredType, { readonly isPassive?: true }>;
@@ -101,6 +103,7 @@ export const runCheck = async (
 ): Promise<RunResult> => {
   const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
+  const boundSecrets = new BoundSecrets(variables);
   const { settings } = typedSettings(check);
   const run = runners[check.type as ActiveType['type']] as Runner<object>;
   const attempts: RunResult[] = [];
@@ -123,7 +126,7 @@ export const runCheck = async (
       variables: values,
       signal: deadline.signal,
       addSecret: (secret) => void secrets.push(secret),
-      getSecretForms: () => sortedForms(secrets),
+      getSecretForms: () => visibleForms(secrets),
       setPicture: (image) => {
         picture = image;
       },
@@ -132,11 +135,15 @@ export const runCheck = async (
       reach: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
       findBoundHosts,
       maySendTo: (texts, host) => findBoundHosts(texts).every((hosts) => isBoundTo(hosts, host)),
+      secrets: Object.values(variables).filter(({ hosts }) => hosts !== undefined),
+      boundSecrets,
     }).finally(() => deadline.end());
     signal.throwIfAborted();
-    const redact = makeRedactor(secrets);
+    const finder = new SecretFinder(secrets);
+    const redact = (text: string): string => finder.redact(text);
     const redactedSteps = steps.map(({ certificate, ...step }) => ({
       ...step,
+      name: redact(step.name),
       message: redact(step.message),
       ...(step.body !== undefined && { body: redact(step.body) }),
       ...(certificate !== undefined && toStepCertificate(certificate, redact)),

@@ -1,8 +1,10 @@
 /** The interface of check types: input and output of a runner. */
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { SteppedPage } from '../schemas/synthetic-runs.ts';
+import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import type { TemplateValues } from '../subjects/synthetics/templates.ts';
+import type { BoundHosts, BoundSecrets } from './bound-secrets.ts';
 import type { PhaseClock, Phases } from './phases.ts';
 import type { ResolvedAddress } from './reach.ts';
 
@@ -34,10 +36,14 @@ export interface Attempt {
   getSecretForms(): readonly string[];
   /** Sets the final picture of the page: a JPEG. */
   setPicture(picture: Uint8Array): void;
-  /** Returns the hosts to which each secret of the texts is bound. */
-  findBoundHosts(texts: readonly string[]): readonly (readonly string[])[];
-  /** Whether every secret in texts of the check may be sent to a host. */
+  /** Returns the hosts to which each secret is bound that the texts of the check name. */
+  findBoundHosts(texts: readonly string[]): BoundHosts;
+  /** Whether every secret that texts of the check name may be sent to a host. */
   maySendTo(texts: readonly string[], host: string): boolean;
+  /** Secrets of the check, with their hosts */
+  readonly secrets: readonly ProbeVariable[];
+  /** Finds secrets in rendered texts. */
+  readonly boundSecrets: BoundSecrets;
 }
 
 /** Observations of one step, or why there are none. */

@@ -1,6 +1,8 @@
 /** Messages between a browser run and the process that drives it: one answer per request, in order. */
 import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
+import type { ProbeVariable } from '../../schemas/synthetic-work.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
+import type { FoundValue } from '../extract-value.ts';
 
 export interface BrowserOptions {
   readonly program: string;
@@ -11,6 +13,8 @@ export interface BrowserOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly verifyCertificate: boolean;
+  /** Secrets that requests of pages take to their hosts only */
+  readonly secrets: readonly ProbeVariable[];
 }
 
 export type ToDriver =
@@ -26,8 +30,8 @@ export interface Stepped {
   readonly message: string;
   /** Status of the answer to `goto` */
   readonly status?: number;
-  /** Extracted value */
-  readonly value?: string;
+  /** Where the text of an element, or of the page, contains the extracted value */
+  readonly found?: FoundValue;
   /** Address that the page failed to reach: there was no answer. */
   readonly unreachableUrl?: string;
   /** Longer than the reported text: secrets are redacted before truncation. */

@@ -4,7 +4,9 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { truncate } from '../../subjects/synthetics/cut.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
+import { BoundSecrets } from '../bound-secrets.ts';
 import { userAgent } from '../own-headers.ts';
+import { bareHost } from '../reach.ts';
 import type { BrowserOptions, FromDriver, Stepped, ToDriver } from './driver-messages.ts';
 import { type BoundHosts, passed, performStep, type StepOutcome, toMessage } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
@@ -30,22 +32,44 @@ const argumentsFor = ({ proxyPort }: BrowserOptions): string[] => [
   ...['--renderer-process-limit=4', `--js-flags=--max-old-space-size=${scriptMemory}`],
 ];
 
+/** Types of requests that carry the headers of the run */
+const identifiedTypes = ['Document', 'XHR', 'Fetch'] as const;
+
+const postedText = ({ postData, postDataEntries = [] }: PausedRequest): string =>
+  postData ?? Buffer.concat(postDataEntries.map(({ bytes = '' }) => Buffer.from(bytes, 'base64'))).toString('utf8');
+
 /**
  * Adds headers that identify the run to requests to the page's origin. Other requests stay unchanged: the headers would
- * require a preflight.
+ * require a preflight. Blocks requests that would take a secret to a host to which it is not bound.
  */
-const addRunHeaders = async (page: Page, headers: BrowserOptions['headers']): Promise<void> => {
+const controlRequests = async (page: Page, opening: BrowserOptions, watch: PageWatch): Promise<void> => {
   const session = await page.context().newCDPSession(page);
-  const runHeaders = Object.entries(headers).map(([name, value]) => ({ name, value }));
+  const runHeaders = Object.entries(opening.headers).map(([name, value]) => ({ name, value }));
+  const secrets = new BoundSecrets(Object.fromEntries(opening.secrets.entries()));
   session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
-    const isOwn = resourceType === 'Document' || URL.parse(request.url)?.origin === URL.parse(page.url())?.origin;
+    const rendered = [request.url, ...Object.values(request.headers).map(String), postedText(request)];
+    const host = bareHost(URL.parse(request.url)?.hostname ?? '');
+    if (secrets.isUnbound({ rendered, values: [] }, host)) {
+      watch.addBlocked(host, resourceType === 'Document');
+      session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => undefined);
+      return;
+    }
+    const isOwn =
+      resourceType === 'Document' ||
+      (identifiedTypes.some((type) => type === resourceType) &&
+        URL.parse(request.url)?.origin === URL.parse(page.url())?.origin);
     const originalHeaders = Object.entries(request.headers).map(([name, value]) => ({ name, value: String(value) }));
     const named = isOwn ? { headers: [...originalHeaders, ...runHeaders] } : {};
     session.send('Fetch.continueRequest', { requestId, ...named }).catch(() => undefined);
   });
-  const patterns = (['Document', 'XHR', 'Fetch'] as const).map((resourceType) => ({ resourceType }));
+  const patterns = opening.secrets.length > 0 ? [{}] : identifiedTypes.map((resourceType) => ({ resourceType }));
   await session.send('Fetch.enable', { patterns });
 };
+
+interface PausedRequest {
+  readonly postData?: string | undefined;
+  readonly postDataEntries?: readonly { readonly bytes?: string | undefined }[] | undefined;
+}
 
 interface BrowserSession {
   readonly browser: Browser;
@@ -75,7 +99,7 @@ const open = async (opening: BrowserOptions): Promise<BrowserSession> => {
     userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36 ${userAgent}`,
   });
   const watch = new PageWatch(context);
-  const windows = await Windows.open(browser, context, (page) => addRunHeaders(page, opening.headers));
+  const windows = await Windows.open(browser, context, (page) => controlRequests(page, opening, watch));
   return { browser, windows, watch };
 };
 
@@ -112,6 +136,11 @@ const handleStep = async ({
   const { windows, watch } = opened;
   const result = await runStep(windows, browserStep, boundHosts);
   const page = windows.current;
+  const blockedHost = watch.takeBlockedHost();
+  if (blockedHost !== undefined) {
+    const message = `a secret of the check is not bound to ${blockedHost}`;
+    return { outcome: 'failed', message, page: await watch.snapshot(page) };
+  }
   const unreachableUrl = watch.unreached(page);
   return { ...result, ...(unreachableUrl !== undefined && { unreachableUrl }), page: await watch.snapshot(page) };
 };

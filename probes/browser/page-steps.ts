@@ -1,20 +1,18 @@
 /** Runs steps in a page */
 import { setTimeout as pause } from 'node:timers/promises';
 import { errors, type Locator, type Page } from 'playwright-core';
-import { RE2JS } from 're2js';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { judgeAssertions } from '../../subjects/synthetics/assertions.ts';
 import { truncate } from '../../subjects/synthetics/cut.ts';
 import { isBoundTo } from '../../subjects/synthetics/problems.ts';
 import type { BrowserStep, BrowserTarget, FramedStep } from '../../subjects/synthetics/types/browser-steps.ts';
+import type { BoundHosts } from '../bound-secrets.ts';
+import { findAll, findPattern } from '../extract-value.ts';
 import { bareHost } from '../reach.ts';
 import type { Stepped } from './driver-messages.ts';
 import { withinOrUndefined } from './page-watch.ts';
 
 export type StepOutcome = Omit<Stepped, 'page' | 'unreachableUrl'>;
-
-/** The hosts to which each secret of a step is bound. */
-export type BoundHosts = readonly (readonly string[])[];
 
 export const passed: StepOutcome = { outcome: 'passed', message: '' };
 const failed = (message: string): StepOutcome => ({ outcome: 'failed', message });
@@ -24,6 +22,8 @@ const checkIntervalMs = 100;
 /** Maximum number of elements whose texts are read */
 const maxElements = 100;
 const maxTextLength = 16_384;
+/** A text that values are extracted from is complete: an incomplete secret in it would not be recognized. */
+const maxExtractedTextLength = 1_000_000;
 const maxMessageLength = 1000;
 /** How long a step waits in one window before it checks for a new window */
 const waitSliceMs = 1000;
@@ -73,7 +73,7 @@ export const toMessage = (error: unknown): string => {
 const readTexts = async (
   page: Page,
   { read, target, frame }: Pick<BrowserStep & { action: 'expect' }, 'read' | 'target' | 'frame'>,
-  timeout: number,
+  { timeout, maxLength }: { readonly timeout: number; readonly maxLength: number },
 ): Promise<readonly string[]> => {
   if (read === 'url') return [page.url()];
   if (read === 'title') return [(await withinOrUndefined(page.title(), timeout)) ?? ''];
@@ -88,8 +88,20 @@ const readTexts = async (
         );
   return ((await withinOrUndefined(texts, timeout)) ?? [])
     .slice(0, maxElements)
-    .map((text) => text.slice(0, maxTextLength));
+    .map((text) => text.slice(0, maxLength));
 };
+
+const hostOf = (url: string): string => (URL.canParse(url) ? bareHost(new URL(url).hostname) : '');
+
+const unbound = (host: string): StepOutcome =>
+  failed(`a secret of the check is not bound to ${host === '' ? 'this page' : host}`);
+
+/** The host of a frame to which a secret is not bound */
+const findUnboundHost = (page: Page, bound: BoundHosts): string | undefined =>
+  page
+    .frames()
+    .map((frame) => hostOf(frame.url()))
+    .find((host) => !bound.every((hosts) => isBoundTo(hosts, host)));
 
 /** Fills in a secret only in the verified document: if another document replaced it, the element no longer exists. */
 const fillSecret = async (
@@ -99,10 +111,8 @@ const fillSecret = async (
 ): Promise<StepOutcome> => {
   const element = await found.elementHandle({ timeout });
   const frame = await element?.ownerFrame();
-  const url = frame?.url() ?? '';
-  const host = URL.canParse(url) ? bareHost(new URL(url).hostname) : '';
-  if (element === null || !bound.every((hosts) => isBoundTo(hosts, host)))
-    return failed(`a secret of the check is not bound to ${host === '' ? 'this page' : host}`);
+  const host = hostOf(frame?.url() ?? '');
+  if (element === null || !bound.every((hosts) => isBoundTo(hosts, host))) return unbound(host);
   await element.fill(text, { timeout });
   return passed;
 };
@@ -117,7 +127,10 @@ const expectText = async (where: CurrentPage, step: BrowserStep & { action: 'exp
   for (;;) {
     const leftMs = endMs - performance.now();
     const seen = judgeAssertions([assertion], {
-      records: await readTexts(where(), step, Math.max(leftMs, checkIntervalMs)),
+      records: await readTexts(where(), step, {
+        timeout: Math.max(leftMs, checkIntervalMs),
+        maxLength: maxTextLength,
+      }),
     });
     if (seen.outcome === 'passed') return passed;
     if (leftMs <= 0) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
@@ -148,13 +161,14 @@ const extractValue = async (where: CurrentPage, step: BrowserStep & { action: 'e
   const timeout = parseDurationMs(step.within);
   if (step.target !== null && step.read !== 'count')
     await waitForElement(where, { ...step, target: step.target }, { state: 'attached', timeout });
-  const [text = ''] = await readTexts(where(), step, timeout);
-  if (step.pattern === null) return { ...passed, value: text };
-  const matcher = RE2JS.compile(step.pattern, RE2JS.DOTALL).matcher(text);
-  const value = matcher.find() ? matcher.group(matcher.groupCount() > 0 ? 1 : 0) : null;
-  return value === null
+  const [text = ''] = await readTexts(where(), step, { timeout, maxLength: maxExtractedTextLength });
+  if (text.length >= maxExtractedTextLength)
+    return failed(`${step.read} has more than ${maxExtractedTextLength} characters: ${step.as} is not set`);
+  if (step.pattern === null) return { ...passed, found: findAll(text) };
+  const found = findPattern(text, step.pattern);
+  return found === undefined
     ? failed(`${step.read} does not match ${step.pattern}: ${step.as} is not set`)
-    : { ...passed, value };
+    : { ...passed, found };
 };
 
 /** Runs one step; rejects with Playwright's error if it fails. */
@@ -180,10 +194,13 @@ export const performStep = async (where: CurrentPage, step: BrowserStep, bound: 
     case 'choose':
       await findTarget(page, step).selectOption(step.option, { timeout });
       return passed;
-    case 'press':
+    case 'press': {
+      const unboundHost = findUnboundHost(page, bound);
+      if (unboundHost !== undefined) return unbound(unboundHost);
       if (step.target === null) await page.keyboard.press(step.key);
       else await findTarget(page, { ...step, target: step.target }).press(step.key, { timeout });
       return passed;
+    }
     case 'wait':
       await waitForElement(where, step, { state: step.until, timeout });
       return passed;

@@ -79,6 +79,7 @@ export class PageWatch {
   readonly #failedUrlByPage = new WeakMap<Page, string>();
   /** Target of the last window that failed before it opened */
   #failedWindowUrl: string | undefined;
+  #blockedHost: string | undefined;
   #requestCount = 0;
   #requests: PageRequest[] = [];
   #omittedCount = 0;
@@ -105,6 +106,19 @@ export class PageWatch {
   /** The failed navigation target of a page, until a navigation succeeds. */
   unreached(page: Page): string | undefined {
     return this.#failedUrlByPage.get(page) ?? (isError(page.url()) ? this.#failedWindowUrl : undefined);
+  }
+
+  /** Reports a request that was blocked because of a secret; `isDocument`: that of a page or a frame. */
+  addBlocked(host: string, isDocument: boolean): void {
+    this.#addError(`a request to ${host} was blocked: a secret of the check is not bound to this host`);
+    if (isDocument) this.#blockedHost = host;
+  }
+
+  /** The host of the last document that was blocked since the previous call */
+  takeBlockedHost(): string | undefined {
+    const host = this.#blockedHost;
+    this.#blockedHost = undefined;
+    return host;
   }
 
   #addError(text: string): void {

@@ -53,6 +53,11 @@ const tokenRequestHeaders = ({
   }),
 });
 
+interface WrittenSettings {
+  readonly texts: readonly string[];
+  readonly values: readonly string[];
+}
+
 export class AccessTokens {
   readonly #attempt: Attempt;
   readonly #tokens = new Map<string, string>();
@@ -62,17 +67,17 @@ export class AccessTokens {
   }
 
   /**
-   * Returns a token. `texts` are the settings as written: their secrets are only sent to the hosts to which they are
-   * bound.
+   * Returns a token. `texts` are the settings as written, with the extracted `values` that they use: secrets are only
+   * sent to the hosts to which they are bound.
    */
-  async get(client: ClientCredentials, texts: readonly string[]): Promise<TokenResult> {
+  async get(client: ClientCredentials, settings: WrittenSettings): Promise<TokenResult> {
     const key = JSON.stringify(client);
     const cachedToken = this.#tokens.get(key);
     if (cachedToken !== undefined) return { token: cachedToken, results: [] };
     const clock = new PhaseClock('lookup');
     const base = { name: 'access token' };
     try {
-      const { token, ...response } = await this.#request(client, { texts, clock });
+      const { token, ...response } = await this.#request(client, { ...settings, clock });
       if (token !== undefined) this.#tokens.set(key, token);
       return { token, results: [{ ...base, phases: clock.phases(), ...response }] };
     } catch (error) {
@@ -84,14 +89,12 @@ export class AccessTokens {
 
   async #request(
     client: ClientCredentials,
-    { texts, clock }: { readonly texts: readonly string[]; readonly clock: PhaseClock },
+    { texts, values, clock }: WrittenSettings & { readonly clock: PhaseClock },
   ): Promise<Pick<StepResult, 'outcome' | 'message' | 'status' | 'body'> & { readonly token?: string }> {
     const attempt = this.#attempt;
     const url = parseHttpUrl(client.tokenUrl);
     if (!attempt.maySendTo(texts, urlHost(url)))
       throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
-    // The encoded form of a secret is a secret, too.
-    attempt.addSecret(formEncode(client.clientSecret));
     const headers = { ...tokenRequestHeaders(client), 'user-agent': userAgent, ...createRunHeaders(attempt) };
     const hop = {
       url,
@@ -101,6 +104,9 @@ export class AccessTokens {
       verifyCertificate: true,
       clientCertificate: null,
     };
+    const rendered = [url.href, ...Object.values(headers), hop.body];
+    if (attempt.boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
+      throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
     const { status, body } = await sendOnce(hop, { ...attempt, clock });
     const {
       access_token: token,

