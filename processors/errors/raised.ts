@@ -162,6 +162,7 @@ export const toRaisedError = (record: LogRecord | Span, input: RaisedInput): Rai
     stack,
     operation: input.operation,
     service: record.service,
+    projectId: record.projectId,
   });
   const there = readResourceFields(record);
   const reading = new AttributeLookup(record, read);

@@ -24,8 +24,58 @@ export const hashKey = (name: string): number => {
   return hash;
 };
 
-const messageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);
-const messageHashes = new Set([...messageKeys].map(hashKey));
+/**
+ * Keys of messages, without case, `_` and `-`: what several loggers, their formats and shippers write. If a body has
+ * several, the first of this list is its message.
+ */
+const messageKeys = [
+  ...[
+    'message',
+    'msg',
+    '@message',
+    '@m',
+    'renderedmessage',
+    'shortmessage',
+    'logmessage',
+    'messagetext',
+    'textpayload',
+  ],
+  ...['text', 'body', 'log', 'event', '@mt', 'messagetemplate', 'fullmessage'],
+  ...[
+    'error.message',
+    'err.message',
+    'exception.message',
+    'error.msg',
+    'err.msg',
+    'jsonpayload.message',
+    'log.message',
+  ],
+  ...[
+    'data.message',
+    'fields.message',
+    'record.message',
+    'errormessage',
+    'errmsg',
+    'exceptionmessage',
+    'errordescription',
+  ],
+  ...['error', 'err', 'exception', 'reason', 'detail'],
+];
+const NO_RANK = messageKeys.length;
+const rankByKey = new Map(messageKeys.map((key, rank) => [key, rank]));
+const rankByName = new Map<string, number>();
+
+/** Returns the rank of a key among those of messages; `NO_RANK` if it is none. */
+const findMessageRank = (name: string): number => {
+  if (name.length > MAX_MESSAGE_KEY) return NO_RANK;
+  const known = rankByName.get(name);
+  if (known !== undefined) return known;
+  const rank = rankByKey.get(name.toLowerCase().replace(/[_-]/g, '')) ?? NO_RANK;
+  if (rankByName.size >= MAX_HASHES) rankByName.clear();
+  rankByName.set(Buffer.from(name).toString(), rank);
+  return rank;
+};
+const MAX_MESSAGE_KEY = 32;
 const MAX_FIELDS = 64;
 /** `JSON.stringify` overflows the stack on values that `JSON.parse` accepts, at a depth that depends on the caller. */
 const MAX_DEPTH = 64;
@@ -89,21 +139,37 @@ export const readJson = (body: string, target: KeyedBody): string | undefined =>
     return undefined;
   }
   target.form = 'json';
-  return readFields(value as object, '', target) ?? '';
+  messageScan.rank = NO_RANK;
+  messageScan.text = '';
+  readFields(value as object, '', target);
+  return messageScan.text;
 };
 
-const readFields = (value: object, path: string, into: KeyedBody): string | undefined => {
-  let message: string | undefined;
+/** Best message key of the current body so far, and its text */
+const messageScan = { rank: 0, text: '' };
+
+const readFields = (value: object, path: string, into: KeyedBody): void => {
   for (const [key, item] of Object.entries(value)) {
     if (into.jsonFields.length >= MAX_FIELDS) break;
-    if (path === '' && message === undefined && typeof item === 'string' && messageKeys.has(key)) {
-      into.message = key;
-      message = item;
-    } else if (typeof item === 'object' && item !== null && !Array.isArray(item) && path.length < 64)
-      readFields(item, `${path}${key}.`, into);
-    else into.jsonFields.push([path + key, typeof item === 'string' ? item : stringifyValue(item)]);
+    const name = path + key;
+    if (typeof item === 'string') addText(name, item, into);
+    else if (typeof item === 'object' && item !== null && !Array.isArray(item) && path.length < 64)
+      readFields(item, `${name}.`, into);
+    else into.jsonFields.push([name, stringifyValue(item)]);
   }
-  return message;
+};
+
+/** Adds a text as the message if its key has a better rank than those before it; otherwise as a field. */
+const addText = (name: string, text: string, into: KeyedBody): void => {
+  const rank = findMessageRank(name);
+  if (rank >= messageScan.rank) {
+    into.jsonFields.push([name, text]);
+    return;
+  }
+  if (messageScan.rank < NO_RANK) into.jsonFields.push([into.message, messageScan.text]);
+  messageScan.rank = rank;
+  messageScan.text = text;
+  into.message = name;
 };
 
 const stringifyValue = (item: unknown): string => (isDeeper(item, MAX_DEPTH) ? TOO_DEEP : JSON.stringify(item));
@@ -127,6 +193,9 @@ const keyCharacters = Uint8Array.from({ length: 128 }, (_, code) => (isKey(code)
 
 /** Key and message of the current body, empty if there are none, and the hash of the last key */
 const scanResult = { key: '', message: '', hash: 0 };
+/** Keys of messages in logfmt. Longer ones are too frequent as fields beside a message. */
+const logfmtMessageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);
+const logfmtMessageHashes = new Set([...logfmtMessageKeys].map(hashKey));
 
 /**
  * Returns the message of a body that consists of at least two `key=value` or `key="value"` pairs; `undefined` for other
@@ -175,8 +244,8 @@ const readPair = (body: string, start: number, pairs: LogfmtPairs): number => {
   const from = equals + (quoted ? 2 : 1);
   const to = quoted ? findQuotedEnd(body, from) : findBareEnd(body, from);
   if (quoted && (to >= body.length || body.charCodeAt(to + 1) > 32)) return -1;
-  const key = scanResult.key === '' && messageHashes.has(hash) ? body.slice(start, equals) : '';
-  if (messageKeys.has(key)) {
+  const key = scanResult.key === '' && logfmtMessageHashes.has(hash) ? body.slice(start, equals) : '';
+  if (logfmtMessageKeys.has(key)) {
     scanResult.key = key;
     scanResult.message = body.slice(from, to);
   } else pairs.add(hash, start, equals, from, to);

@@ -15,8 +15,10 @@ const HEXADECIMAL = 16;
 /** Additional classes of `@` and `?`, which are also `JOINT`. */
 const AT_SIGN = 32;
 const QUESTION_MARK = 64;
+/** Additional class of letters outside ASCII, and of emoji. Digits next to them are values: such letters form no ids. */
+const FOREIGN = 128;
 
-const classes = new Uint8Array(0x10000).fill(LETTER);
+const classes = new Uint8Array(0x10000).fill(LETTER | FOREIGN);
 for (let code = 0; code < 128; code++) {
   const character = String.fromCharCode(code);
   if (code <= 32) classes[code] = SPACE;
@@ -27,6 +29,44 @@ for (let code = 0; code < 128; code++) {
 }
 classes[63] = JOINT | QUESTION_MARK;
 classes[64] = JOINT | AT_SIGN;
+/** Blocks outside ASCII with punctuation, symbols and spaces; most other codes there are letters */
+const punctuationBlocks: readonly (readonly [first: number, last: number])[] = [
+  [0x80, 0xbf],
+  [0xd7, 0xd7],
+  [0xf7, 0xf7],
+  [0x55a, 0x55f],
+  [0x589, 0x58a],
+  [0x5be, 0x5f4],
+  [0x600, 0x61f],
+  [0x66a, 0x66d],
+  [0x6d4, 0x6d4],
+  [0x964, 0x970],
+  [0xe3f, 0xe3f],
+  [0xe4f, 0xe5b],
+  [0x1360, 0x1368],
+  [0x1680, 0x1680],
+  [0x17d4, 0x17db],
+  [0x2000, 0x2bff],
+  [0x2e00, 0x2e7f],
+  [0x3000, 0x303f],
+  [0x30a0, 0x30fb],
+  [0xfe10, 0xfe6f],
+  [0xfeff, 0xfeff],
+  [0xff00, 0xff65],
+  [0xffe0, 0xffee],
+];
+/** Zeros of scripts, each followed by the other digits */
+const foreignZeros = [
+  ...[0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20],
+  ...[0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0xa620, 0xff10],
+];
+for (const [first, last] of punctuationBlocks)
+  for (let code = first; code <= last; code++) {
+    const character = String.fromCharCode(code);
+    if (/[\s\u0085\u200b]/.test(character)) classes[code] = SPACE;
+    else if (/[\p{P}\p{S}]/u.test(character) && !/\p{Extended_Pictographic}/u.test(character)) classes[code] = 0;
+  }
+for (const zero of foreignZeros) classes.fill(DIGIT, zero, zero + 10);
 /** Character classes as bits, and the bits of each character; characters outside words have none */
 export const characters = {
   SPACE,
@@ -36,12 +76,38 @@ export const characters = {
   HEXADECIMAL,
   AT: AT_SIGN,
   QUERY: QUESTION_MARK,
+  FOREIGN,
   classes,
 } as const;
 /** Code after the end of a text; no character has this code */
 export const BEYOND = 0xffff;
 
 const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
+
+/**
+ * Words of technology with a digit inside, of which no number is a value: `s3`, `oauth2`, `utf8mb4`. A word with `2` or
+ * `4` between letters (`log4j`, `word2vec`) needs no entry.
+ */
+const technicalWords = new WordSet(
+  (
+    's3 s3a s3n ec2 oauth1 oauth2 saml2 fido2 u2f k8s k3s i18n l10n g11n a11y utf7 utf8 utf16 utf32 utf8mb3 utf8mb4 latin1 ' +
+    'cp1252 iso8859 iso8601 gb2312 gb18030 big5 x86 x64 x32 amd64 arm64 arm32 armv6 armv7 armv8 aarch64 riscv64 ppc64 ppc64le s390x ' +
+    'mips64 i386 i586 i686 win32 win64 wow64 ipv4 ipv6 ip4 ip6 icmpv6 dhcpv4 dhcpv6 inet6 tcp4 tcp6 udp4 udp6 nat64 dns64 http1 ' +
+    'http2 http3 h2c md4 md5 sha1 sha2 sha3 sha224 sha256 sha384 sha512 crc16 crc32 crc32c crc64 base16 base32 base58 base62 ' +
+    'base64 base64url base85 aes128 aes192 aes256 rs256 rs384 rs512 hs256 hs384 hs512 es256 es384 es512 ps256 ps512 eddsa25519 ' +
+    'ed25519 ed448 x25519 secp256k1 secp256r1 p256 p384 rc4 des3 chacha20 poly1305 pbkdf2 argon2 argon2id blake2 blake2b ' +
+    'blake3 xxh64 pkcs1 pkcs5 pkcs7 pkcs8 pkcs11 pkcs12 p12 x509 ssl2 ssl3 sslv2 sslv3 tls1 tls10 tls11 tls12 tls13 tlsv1 ssh1 ' +
+    'ssh2 smb1 smb2 smb3 nfs3 nfs4 nfsv3 nfsv4 ext2 ext3 ext4 fat16 fat32 pop3 imap4 log4net db2 c3p0 dbcp2 h2 web2 web3 mp3 mp4 ' +
+    'h264 h265 av1 vp8 vp9 m3u8 jpeg2000 b2b b2c c2c p2p p2sh o2o e2e s2s m2m d2d psd2 v4l v4l2 i2c i2s ' +
+    'usb2 usb3 l2 l3 lz4 bz2 bzip2 sqlite3 python2 python3 py2 py3 perl5 php5 php7 php8 lua5 es5 es6 vue2 vue3 boto3 psycopg2 ' +
+    'psycopg3 urllib2 urllib3 jinja2 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 fp16 ' +
+    'fp32 fp64 nvarchar2 varchar2 jsr310 junit4 junit5 cgroup2 cgroupv1 cgroupv2 erc20 erc721 bip32 bip39 bip44 p2pkh f2b'
+  ).split(' '),
+);
+/** Maximum number of characters of technical words with their joints, as in `x86_64-unknown-linux-gnu` */
+export const MAX_TECHNICAL_WORD = 24;
+/** Maximum number of characters of a technical word that may also be a hexadecimal number: `ec2`, `ed25519` */
+const MAX_HEX_WORD = 8;
 
 /** Months, weekdays and day halves, which are part of a time next to them */
 const calendarWords = new WordSet(
@@ -70,9 +136,9 @@ export const isOpeningBracket = (code: number): boolean =>
   code === 40 || code === 91 || code === 123 || code === 60 || code === 34 || code === 39;
 /** Returns whether a character is one of `) ] } >`. */
 export const isClosingBracket = (code: number): boolean => code === 41 || code === 93 || code === 125 || code === 62;
-/** Returns whether a character is a blank, quote or closing bracket. */
+/** Returns whether a character is a blank, quote or closing bracket, or no part of a URL. */
 const isUrlEnd = (code: number): boolean =>
-  code <= 32 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41;
+  code <= 32 || code > 127 || code === 34 || code === 39 || code === 62 || code === 93 || code === 41;
 
 /** Returns whether a character may occur in a list. Blanks only follow commas, so prose is not a list. */
 const isInList = (codes: Uint16Array, at: number, code: number): boolean =>
@@ -222,6 +288,98 @@ export const isDatePart = (codes: Uint16Array, end: number, to: number): boolean
   while (index < to && (codes[index] === 32 || codes[index] === 44)) index++;
   if (index === end || index >= to) return false;
   return classAt(codes, index) === (DIGIT | HEXADECIMAL) || calendarWords.has(codes, index, index + 3);
+};
+
+/** Returns whether a part of a run is lowercase letters around one `2` or `4`, as in `log4j` and `word2vec`. */
+const isConversion = (codes: Uint16Array, from: number, to: number): boolean => {
+  let digit = 0;
+  for (let index = from; index < to; index++) {
+    const code = codes[index] as number;
+    if (code >= 97 && code <= 122) continue;
+    if (digit > 0 || (code !== 50 && code !== 52)) return false;
+    digit = index;
+  }
+  return digit - from >= 3 && digit + 1 < to;
+};
+
+/** Returns whether each part of a run that has a digit is a technical word: `s3`, `oauth2-proxy`, `x86_64`. */
+export const isTechnicalWord = (codes: Uint16Array, from: number, to: number, isHex: boolean): boolean => {
+  if (isHex && to - from > MAX_HEX_WORD) return false;
+  let start = from;
+  let seen = 0;
+  for (let index = from; index <= to; index++) {
+    const kind = index < to ? classAt(codes, index) : JOINT;
+    if ((kind & JOINT) === 0) {
+      seen |= kind;
+      continue;
+    }
+    if (index < to && isOutsideName(codes[index] as number)) return false;
+    if (seen & DIGIT && !isTechnicalPart(codes, start, index, seen)) return false;
+    start = index + 1;
+    seen = 0;
+  }
+  return true;
+};
+
+/** Returns whether a joint separates parts of a host, path or address. */
+const isOutsideName = (code: number): boolean => code === 46 || code === 47 || code === 92 || code === 64;
+
+const isTechnicalPart = (codes: Uint16Array, from: number, to: number, seen: number): boolean => {
+  if (seen & LETTER) return technicalWords.has(codes, from, to) || isConversion(codes, from, to);
+  // The end of `x86_64`.
+  return to - from === 2 && isWordAt(codes, from - 3, '86') && isWordAt(codes, from, '64');
+};
+
+const httpNames = new WordSet(['http']);
+
+/** Returns whether a number of three digits after `HTTP ` begins here: the name of a status, not a value. */
+export const isHttpStatus = (codes: Uint16Array, from: number, to: number): boolean =>
+  to - from === 3 &&
+  from > 4 &&
+  codes[from - 1] === 32 &&
+  httpNames.has(codes, from - 5, from - 1) &&
+  /^[1-5]\d\d$/.test(String.fromCharCode(...codes.subarray(from, to)));
+
+const announcingWords = new WordSet('to from via by at'.split(' '));
+
+/**
+ * Returns the index after a name with a number in parentheses, such as `LOCAL(0)`; 0 if there is none. Only capitals
+ * after a preposition form such a name.
+ */
+export const findNumberedNameEnd = (codes: Uint16Array, from: number, open: number, to: number): number => {
+  let index = open + 1;
+  while (index < to && isDigitCode(codes[index] as number)) index++;
+  if (index === open + 1 || codes[index] !== 41) return 0;
+  for (let at = from; at < open; at++) if (!isCapital(codes[at] as number)) return 0;
+  let before = from - 1;
+  while (before > 0 && classAt(codes, before - 1) & LETTER) before--;
+  return from > 0 && codes[from - 1] === 32 && announcingWords.has(codes, before, from - 1) ? index + 1 : 0;
+};
+
+const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;
+
+/** Returns whether a code is an emoji or symbol such as `✅`, or the first half of one. */
+export const isPicture = (code: number): boolean =>
+  (code >= 0x2300 && code < 0x2800) || (code >= 0x2b00 && code < 0x2c00) || (code >= 0xd83c && code <= 0xd83e);
+
+/** Opening quotes outside ASCII, with their closing quotes */
+const foreignQuotes: ReadonlyMap<number, number> = new Map([
+  [0x201c, 0x201d],
+  [0x201e, 0x201c],
+  [0x2018, 0x2019],
+  [0xab, 0xbb],
+  [0x300c, 0x300d],
+  [0x300e, 0x300f],
+  [0x300a, 0x300b],
+]);
+const MAX_QUOTED = 256;
+
+/** Returns the index of the closing quote of a text in quotes outside ASCII; 0 if there is none. */
+export const findForeignQuoteEnd = (codes: Uint16Array, open: number, to: number): number => {
+  const close = foreignQuotes.get(codes[open] as number);
+  if (close === undefined) return 0;
+  for (let index = open + 1; index < to && index < open + MAX_QUOTED; index++) if (codes[index] === close) return index;
+  return 0;
 };
 
 /** Returns whether an HTTP method begins here, as in `"GET /path HTTP/1.1"`. */

@@ -6,6 +6,10 @@
  * between them may be absent or present (an address with or without its name, `2451 bytes (2.39 KB)`, a list of any
  * length). All variables between two words therefore form one variable, with the punctuation around them. Punctuation
  * alone is not significant.
+ *
+ * Names of technology with a digit (`s3`, `utf8mb4`, `HTTP 404`) are words. Letters outside ASCII form no ids, so digits
+ * next to them are variables, and the letters words: `订单12支付失败` has two words. If a body has no word, the letters
+ * of its values are words (`order-12-failed`, `"disk full"`), because a pattern needs constant text.
  */
 
 import { BodyText } from './body-text.ts';
@@ -13,7 +17,9 @@ import { hashKey, type KeyedBody, type KeyValue, LogfmtPairs, readJson, readLogf
 import {
   characters,
   findAddressEnd,
+  findForeignQuoteEnd,
   findListEnd,
+  findNumberedNameEnd,
   findObjectEnd,
   findRangeEnd,
   findStemEnd,
@@ -23,10 +29,14 @@ import {
   isDatePart,
   isHost,
   isHttpRequest,
+  isHttpStatus,
   isMissingValue,
   isName,
   isOpeningBracket,
+  isPicture,
+  isTechnicalWord,
   isWordAt,
+  MAX_TECHNICAL_WORD,
 } from './spans.ts';
 
 /** Form of a variable. The first variable of a list determines the kind of the list. */
@@ -71,6 +81,9 @@ const NAME = 9;
 const ID = 10;
 const VALUE = 11;
 
+/** Kinds of variables whose letters may be words, as bits */
+const kindsWithWords = (1 << PATH) | (1 << QUOTED) | (1 << NAME) | (1 << ID) | (1 << VALUE);
+
 export const kindOf = (code: number): VariableKind => kinds[code] ?? 'value';
 
 /** Hash of every variable; no word has it */
@@ -81,7 +94,7 @@ export const ANY = 1;
 export const MAX_TOKENS = 96;
 
 // Local copies for the inner loop: access to imported names takes 25% longer.
-const { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, AT, QUERY, classes } = characters;
+const { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, AT, QUERY, FOREIGN, classes } = characters;
 const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
 
 const mix = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193);
@@ -97,6 +110,16 @@ punctuationCounts[46] = 1;
 punctuationCounts[47] = punctuationCounts[92] = SLASH;
 const dotsIn = (counts: number): number => counts & (SLASH - 1);
 const slashesIn = (counts: number): number => counts >>> 13;
+
+/** Last letter of the Latin script in the blocks after ASCII */
+const LAST_LATIN = 0x24f;
+
+/** Maximum length of the text before a variable that `maskVariables` passes on */
+const MAX_TEXT_BEFORE = 32;
+/** Maximum number of tokens of a body without words; variables next to each other are one */
+const MAX_TOKENS_WITHOUT_WORD = 4;
+/** Minimum number of digits and letters from `a` to `f` that are no code such as `E1001` */
+const MIN_HEX_ID = 8;
 
 /** Hash of an empty run of characters */
 const SEED = 0x811c9dc5 | 0;
@@ -147,6 +170,10 @@ export class Tokens implements KeyedBody {
   #hasNoClosingSingle = false;
   /** Whether the next quote closes an HTTP request */
   #inRequest = false;
+  /** Kinds of all variables, as bits */
+  #seenKinds = 0;
+  /** Whether letters of values are words, because the body has no other words */
+  #hasWordsInValues = false;
   /**
    * Properties of the last run: its character classes, whether all its characters are hexadecimal, and its numbers of
    * dots and slashes
@@ -166,11 +193,34 @@ export class Tokens implements KeyedBody {
     this.message = '';
     if (typeof body === 'string') this.#readString(body);
     else if (!body.inspectBody(this.#readBytes)) this.#readString(body.body);
-    this.#reset();
-    const { start, end } = this.#body;
-    this.#end = end;
-    this.#scan(start, end);
+    this.#end = this.#body.end;
+    this.#hasWordsInValues = false;
+    this.#scanBody();
+    if (this.#hasNoWord()) this.#scanWordsInValues();
     this.#computeHashes();
+  }
+
+  /** Scans a body without a word again: letters of its values are words. Values without words remain variables. */
+  #scanWordsInValues(): void {
+    this.#hasWordsInValues = true;
+    this.#scanBody();
+    if (!this.#hasNoWord()) return;
+    this.#hasWordsInValues = false;
+    this.#scanBody();
+  }
+
+  #scanBody(): void {
+    this.#reset();
+    this.#scan(this.#body.start, this.#end);
+  }
+
+  /** Returns whether there are only variables and pictures, and values that may have words. */
+  #hasNoWord(): boolean {
+    if (this.count > MAX_TOKENS_WITHOUT_WORD || (this.#seenKinds & kindsWithWords) === 0) return false;
+    for (let index = 0; index < this.count; index++)
+      if (this.hashes[index] !== VARIABLE && !isPicture(this.codes[this.starts[index] as number] as number))
+        return false;
+    return true;
   }
 
   readonly #readBytes = (bytes: Uint8Array, from: number, to: number): boolean => this.#body.readBytes(bytes, from, to);
@@ -188,6 +238,7 @@ export class Tokens implements KeyedBody {
     this.#hasNoClosingDouble = false;
     this.#hasNoClosingSingle = false;
     this.#inRequest = false;
+    this.#seenKinds = 0;
   }
 
   /** Returns the fields of a JSON or logfmt body, except the message. */
@@ -219,26 +270,40 @@ export class Tokens implements KeyedBody {
     return this.hashes[index] === VARIABLE && start > from && this.codes[start - 1] === 60 ? start - 1 : start;
   }
 
-  /** Returns the full text, with `mark` for each variable. */
-  maskVariables(mark: string): string {
+  /**
+   * Returns the full text, with `mark` for each variable. For ids, and for values that begin with a number of three
+   * digits, `toMark` returns the mark; it receives the value and the text before it.
+   */
+  maskVariables(mark: string, toMark?: (value: string, before: string) => string): string {
     const { text } = this.#body;
     let masked = '';
     /** Start of the literal text that is not copied yet. */
     let run = 0;
     for (let index = 0; index < this.count; index++) {
-      const before = index === 0 ? 0 : (this.ends[index - 1] as number);
+      const gap = index === 0 ? 0 : (this.ends[index - 1] as number);
       const start = this.starts[index] as number;
-      if (!this.#isPlain(before, start)) {
-        masked += text.slice(run, before) + this.readGap(index);
+      if (!this.#isPlain(gap, start)) {
+        masked += text.slice(run, gap) + this.readGap(index);
         run = start;
       }
       if (this.hashes[index] !== VARIABLE) continue;
-      if (run < start) masked += text.slice(run, this.#findGapEnd(index, before));
-      masked += mark;
-      run = this.ends[index] as number;
+      if (run < start) masked += text.slice(run, this.#findGapEnd(index, gap));
+      const end = this.ends[index] as number;
+      if (toMark !== undefined && this.#mayDescribe(index, start, end))
+        masked += toMark(text.slice(start, end), text.slice(Math.max(0, start - MAX_TEXT_BEFORE), start));
+      else masked += mark;
+      run = end;
     }
     const last = this.count === 0 ? 0 : (this.ends[this.count - 1] as number);
     return masked + text.slice(run, last) + this.readGap(this.count);
+  }
+
+  /** Returns whether a variable is an id or begins with a number of three digits, which may be a status. */
+  #mayDescribe(index: number, start: number, end: number): boolean {
+    const kind = this.kinds[index];
+    if (kind !== NUMBER) return kind === ID && end - start > 4;
+    const isThree = classAt(this.codes, start + 2) & DIGIT && (classAt(this.codes, start + 3) & (DIGIT | LETTER)) === 0;
+    return end - start >= 3 && (isThree !== 0 || end - start === 3);
   }
 
   /** Returns whether a gap is displayed unchanged, whatever token follows. */
@@ -295,6 +360,7 @@ export class Tokens implements KeyedBody {
     let index = from;
     let hash = SEED;
     let common: number = HEXADECIMAL;
+    let seen: number = LETTER;
     let code = 0;
     let kind: number = LETTER;
     for (; index < to; index++) {
@@ -302,9 +368,10 @@ export class Tokens implements KeyedBody {
       kind = classes[code] as number;
       if ((kind & LETTER) === 0) break;
       common &= kind;
+      seen |= kind;
       hash = mix(hash, code);
     }
-    this.#runClasses = LETTER;
+    this.#runClasses = seen & (LETTER | FOREIGN);
     this.#dotAndSlashCounts = 0;
     if (kind & DIGIT) return this.#readValue(from, index, to, common);
     this.#isHex = common !== 0;
@@ -312,6 +379,8 @@ export class Tokens implements KeyedBody {
     this.#wordEnd = index;
     this.#wordHash = toWordHash(hash);
     if (code === 58 || code === 91) return this.#readWithoutDigit(from, index, to);
+    const numbered = code === 40 ? findNumberedNameEnd(codes, from, index, to) : 0;
+    if (numbered > 0) return this.#addVariable(from, numbered, NAME);
     if (common !== 0 && index - from >= 8) return this.#addVariable(from, index, HEX);
     return this.#readDateOrAssignment(from, index, to) || this.#addWord(from, index);
   }
@@ -331,6 +400,7 @@ export class Tokens implements KeyedBody {
     const codes = this.codes;
     if (code === 34 || code === 39) return this.#readQuoted(index, to, code);
     if (code === 91 || code === 40) return this.#readList(index, to);
+    if (code > 127) return this.#readForeignQuoted(index, to, code);
     const next = index + 1 < to ? classAt(codes, index + 1) : SPACE;
     // "<1 sec" is a number.
     if (code === 60 && next & DIGIT) return this.#readValue(index + 1, index + 1, to, HEXADECIMAL);
@@ -342,7 +412,7 @@ export class Tokens implements KeyedBody {
 
   /** Returns the index of the end of a list; 0 if there is none. */
   #readList(open: number, to: number): number {
-    const close = findListEnd(this.codes, open, to);
+    const close = this.#hasWordsInValues ? 0 : findListEnd(this.codes, open, to);
     if (close === 0) return 0;
     this.#addPunctuation(this.codes[open] as number);
     this.#openedSinceToken++;
@@ -373,7 +443,7 @@ export class Tokens implements KeyedBody {
   /** Returns the index after quoted text; 0 if the quote is only punctuation. */
   #readQuoted(index: number, to: number, code: number): number {
     const codes = this.codes;
-    if (this.#closesRequest(code) || (code === 34 ? this.#hasNoClosingDouble : this.#hasNoClosingSingle)) return 0;
+    if (this.#isOnlyPunctuation(code)) return 0;
     let close = index + 1;
     while (close < to && codes[close] !== code) close++;
     if (close === to) {
@@ -391,6 +461,20 @@ export class Tokens implements KeyedBody {
     this.#addVariable(index + 1, close, QUOTED);
     this.#closeBracket(close + 1);
     return close + 1;
+  }
+
+  /** Returns whether a quote is known to begin no quoted value. */
+  #isOnlyPunctuation(code: number): boolean {
+    if (this.#hasWordsInValues || this.#closesRequest(code)) return true;
+    return code === 34 ? this.#hasNoClosingDouble : this.#hasNoClosingSingle;
+  }
+
+  /** Returns the index after text in quotes outside ASCII (`“…”`, `「…」`); 0 if there is none. */
+  #readForeignQuoted(index: number, to: number, code: number): number {
+    const close = this.#hasWordsInValues ? 0 : findForeignQuoteEnd(this.codes, index, to);
+    if (close <= index + 1) return 0;
+    this.#addPunctuation(code);
+    return this.#addVariable(index + 1, close, QUOTED) + 1;
   }
 
   #isLetter(index: number): boolean {
@@ -427,7 +511,7 @@ export class Tokens implements KeyedBody {
         lastHash = hash;
       }
     }
-    this.#runClasses = start > from ? seen | LETTER : seen;
+    this.#runClasses = start > from ? seen | this.#runClasses : seen;
     this.#dotAndSlashCounts = counts;
     if (kind & DIGIT) return this.#readValue(from, index, to, 0);
     this.#isHex = false;
@@ -460,11 +544,83 @@ export class Tokens implements KeyedBody {
     this.#runClasses = seen;
     this.#dotAndSlashCounts = counts;
     this.#isHex = common !== 0;
+    if (seen & FOREIGN) return this.#readForeign(from, index);
     return (
       this.#readColonOrBracket(from, index, to) ||
+      (this.#mayBeWord(from, index) && this.#readTechnicalWord(from, index)) ||
       this.#readNumberedWord(from, index) ||
       this.#readDigits(from, index, to)
     );
+  }
+
+  /** Returns false for most values, which are no technical word, at little cost. */
+  #mayBeWord(from: number, end: number): boolean {
+    if (this.#runClasses & LETTER)
+      return (
+        end - from <= MAX_TECHNICAL_WORD && (classAt(this.codes, from) & DIGIT) === 0 && this.#dotAndSlashCounts < 2
+      );
+    return end - from < 5 && from > 4 && ((this.codes[from - 2] as number) | 32) === 112;
+  }
+
+  /** Returns the end of a technical word such as `s3` or of an HTTP status; 0 if there is none. */
+  #readTechnicalWord(from: number, end: number): number {
+    const codes = this.codes;
+    let last = end;
+    if (this.#runClasses & JOINT) while (classAt(codes, last - 1) & JOINT) last--;
+    const isWord =
+      this.#runClasses & LETTER ? isTechnicalWord(codes, from, last, this.#isHex) : isHttpStatus(codes, from, last);
+    if (!isWord) return 0;
+    this.#addWordOf(from, last);
+    return end;
+  }
+
+  /** Adds a word of these characters, whatever they are. */
+  #addWordOf(from: number, to: number): void {
+    let hash = SEED;
+    for (let index = from; index < to; index++) hash = mix(hash, this.codes[index] as number);
+    this.#wordEnd = to;
+    this.#wordHash = toWordHash(hash);
+    this.#addWord(from, to);
+  }
+
+  /** Reads a run with digits and letters outside ASCII, which are words; the parts between them are variables. */
+  #readForeign(from: number, end: number): number {
+    let index = from;
+    while (index < end && this.count < MAX_TOKENS) {
+      const word = this.#findForeignWordEnd(index, end);
+      if (word > index) this.#addWordOf(index, word);
+      index = word > index ? word : this.#readForeignValue(index, end);
+    }
+    return end;
+  }
+
+  /** Reads the part of a run up to the next letter outside ASCII. */
+  #readForeignValue(from: number, end: number): number {
+    const codes = this.codes;
+    let seen = 0;
+    let index = from;
+    for (; index < end && (classAt(codes, index) & FOREIGN) === 0; index++) seen |= classAt(codes, index);
+    if ((seen & DIGIT) === 0) for (let at = from; at < index; at++) this.#addPunctuation(codes[at] as number);
+    else if ((seen & LETTER) === 0) this.#addVariable(from, index, NUMBER);
+    else if (isTechnicalWord(codes, from, index, false)) this.#addWordOf(from, index);
+    else if (this.#hasWordsInValues) this.#readWordsOfValue(from, index);
+    else this.#addVariable(from, index, ID);
+    return index;
+  }
+
+  /**
+   * Returns the end of letters, some of them outside ASCII. ASCII letters before a digit are part of a value
+   * (`登录user7`), unless the script is Latin (`Überweisung7`).
+   */
+  #findForeignWordEnd(from: number, end: number): number {
+    const codes = this.codes;
+    let index = from;
+    let foreign = from;
+    for (; index < end && classAt(codes, index) & LETTER; index++)
+      if (classAt(codes, index) & FOREIGN) foreign = index + 1;
+    if (foreign === from) return from;
+    const isValue = index < end && classAt(codes, index) & DIGIT && (codes[foreign - 1] as number) > LAST_LATIN;
+    return isValue ? foreign : index;
   }
 
   /** Returns the index after a value that continues after a colon or bracket at `end`; 0 if it does not. */
@@ -490,10 +646,18 @@ export class Tokens implements KeyedBody {
     const dots = dotsIn(this.#dotAndSlashCounts);
     const slashes = slashesIn(this.#dotAndSlashCounts);
     if (last - from > 2 && this.#hasAt(from, end)) return this.#addVariable(from, end, EMAIL);
-    if (slashes > 1 || (slashes === 1 && (this.codes[from] === 47 || dots > 0))) return this.#readPath(from, end, to);
+    if (slashes > 1 || (slashes === 1 && (this.codes[from] === 47 || dots > 0)))
+      return this.#isWordInValue(from) ? 0 : this.#readPath(from, end, to);
+    if (this.#runClasses & FOREIGN || this.#hasWordsInValues)
+      return this.#isHex ? this.#addVariable(from, end, HEX) : 0;
     if (dots > 1 && isName(this.codes, from, last)) return this.#addVariable(from, last, NAME);
     if (this.#isHex) return this.#addVariable(from, end, HEX);
     return 0;
+  }
+
+  /** Returns whether the letters of a path are words: it is relative, and the body has no words. */
+  #isWordInValue(from: number): boolean {
+    return this.#hasWordsInValues && (classAt(this.codes, from) & LETTER) !== 0;
   }
 
   /** Returns whether the run contains an at sign after its beginning. */
@@ -536,12 +700,21 @@ export class Tokens implements KeyedBody {
     const codes = this.codes;
     const next = codes[colon + 1];
     if (next === 47 && codes[colon + 2] === 47 && slashesIn(this.#dotAndSlashCounts) === 0)
-      return this.#readUrl(from, colon, to, URL);
+      return this.#runClasses & FOREIGN ? this.#readWordBeforeUrl(from, colon) : this.#readUrl(from, colon, to, URL);
     if (next === 92 && colon - from === 1) return this.#readUrl(from, colon, to, PATH);
     if (classAt(codes, colon + 1) & DIGIT && (isWordAt(codes, from, 'localhost:') || isHost(codes, from, colon)))
       return this.#addVariable(from, colon, ADDRESS);
     const after = this.#isHex && colon - from <= 4 ? findAddressEnd(codes, from, colon, to) : 0;
     return after > 0 ? this.#addVariable(from, after, ADDRESS) : 0;
+  }
+
+  /** Reads the letters outside ASCII before a URL, which is read next; returns 0 if no URL begins. */
+  #readWordBeforeUrl(from: number, colon: number): number {
+    let start = colon;
+    while ((classAt(this.codes, start - 1) & FOREIGN) === 0) start--;
+    if (start === colon) return 0;
+    this.#addWordOf(from, start);
+    return start;
   }
 
   /** Returns the end of a URL or a path with a drive. */
@@ -585,8 +758,58 @@ export class Tokens implements KeyedBody {
 
   #readDigits(from: number, end: number, to: number): number {
     const kind = this.#runClasses & LETTER ? this.#mixedKind(from, end) : this.#numericKind();
+    if (this.#hasWordsInValues && this.#mayHaveWords(kind, from, end)) return this.#readWordsOfValue(from, end);
     if (kind === PATH) return this.#readPath(from, end, to);
     return this.#addVariable(from, kind === NUMBER ? findUnitEnd(this.codes, end, to) : end, kind);
+  }
+
+  /** Returns whether letters of a value are words: of ids, relative paths, and codes such as `E1001`. */
+  #mayHaveWords(kind: number, from: number, end: number): boolean {
+    if (kind === ID) return true;
+    const isPath = kind === PATH || (kind === HEX && end - from < MIN_HEX_ID);
+    return isPath && this.#isWordInValue(from);
+  }
+
+  /** Reads the parts of a value between joints: letters with digits before or after them are words, ids are variables. */
+  #readWordsOfValue(from: number, end: number): number {
+    const codes = this.codes;
+    let start = from;
+    for (let index = from; index <= end && this.count < MAX_TOKENS; index++) {
+      if (index < end && (classAt(codes, index) & JOINT) === 0) continue;
+      if (index > start) this.#readPartOfValue(start, index);
+      if (index < end) this.#addPunctuation(codes[index] as number);
+      start = index + 1;
+    }
+    return end;
+  }
+
+  /** Reads letters and digits without joints. An id has several numbers between its letters. */
+  #readPartOfValue(from: number, end: number): void {
+    let letters = 0;
+    let numbers = 0;
+    let before = 0;
+    for (let index = from; index < end; index++) {
+      const kind = classAt(this.codes, index) & (LETTER | DIGIT);
+      if (kind === LETTER) letters++;
+      if (kind === DIGIT && before !== DIGIT) numbers++;
+      before = kind;
+    }
+    if (letters > 0 && numbers < 2) this.#readWordAndNumber(from, end);
+    else this.#addVariable(from, end, letters > 0 ? ID : NUMBER);
+  }
+
+  /** Reads letters around at most one number. */
+  #readWordAndNumber(from: number, end: number): void {
+    const codes = this.codes;
+    let index = from;
+    while (index < end && this.count < MAX_TOKENS) {
+      const start = index;
+      const kind = classAt(codes, start) & LETTER ? LETTER : DIGIT;
+      while (index < end && classAt(codes, index) & kind) index++;
+      // A letter after a number is a unit, or the end of a time.
+      if (kind === DIGIT || (start > from && index - start < 2)) this.#addVariable(start, index, NUMBER);
+      else this.#addWordOf(start, index);
+    }
   }
 
   #numericKind(): number {
@@ -598,7 +821,10 @@ export class Tokens implements KeyedBody {
     const codes = this.codes;
     if (this.#hasAt(from, end)) return EMAIL;
     if (slashesIn(this.#dotAndSlashCounts) > 0) return PATH;
-    if (this.#isHex || (codes[from] === 48 && codes[from + 1] === 120)) return HEX;
+    if (this.#isHex || (codes[from] === 48 && codes[from + 1] === 120)) {
+      if (this.#isHex && end - from < MIN_HEX_ID) this.#seenKinds |= 1 << ID;
+      return HEX;
+    }
     if (end - from === 36 && codes[from + 8] === 45 && codes[from + 13] === 45) return UUID;
     return dotsIn(this.#dotAndSlashCounts) > 1 ? ADDRESS : ID;
   }
@@ -634,6 +860,7 @@ export class Tokens implements KeyedBody {
 
   /** Adds a variable, or extends the preceding one. Returns `to`. */
   #addVariable(from: number, to: number, kind: number): number {
+    this.#seenKinds |= 1 << kind;
     const before = this.count - 1;
     if (before < 0 || this.hashes[before] !== VARIABLE) {
       // Likewise, a list of values, each preceded by the same word, counts as one word and one value.

@@ -1,9 +1,10 @@
 /** Case-insensitive search for words in the characters of a body, without substrings: a trie */
 
-/** Number of letters: `a` to `z` and `µ`; 0 represents all other characters */
-const LETTER_COUNT = 28;
+/** Number of letters: `a` to `z`, `µ` and digits; 0 represents all other characters */
+const LETTER_COUNT = 38;
 const MICRO_INDEX = 27;
 const letterIndexes = new Uint8Array(128);
+for (let digit = 0; digit < 10; digit++) letterIndexes[digit + 48] = MICRO_INDEX + 1 + digit;
 for (let letter = 1; letter < MICRO_INDEX; letter++) letterIndexes[letter + 64] = letterIndexes[letter + 96] = letter;
 
 /** Returns the number of a letter. The Kelvin sign is an uppercase `k`, as in `toLowerCase`. */

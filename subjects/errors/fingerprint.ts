@@ -15,7 +15,10 @@ export const version = 1;
 const maxFrames = 6;
 
 /** A compared component with its text */
-export type Component = readonly [name: 'type' | 'cause' | 'frame' | 'message' | 'operation' | 'service', text: string];
+export type Component = readonly [
+  name: 'type' | 'cause' | 'frame' | 'message' | 'operation' | 'service' | 'project',
+  text: string,
+];
 
 /** A recorded error */
 export interface RecordedError {
@@ -26,8 +29,9 @@ export interface RecordedError {
   readonly stack: string;
   /** Operation of a span that failed without an exception, without values */
   readonly operation?: string | undefined;
-  /** Component if nothing else identifies the program */
+  /** Components if no frame identifies the program */
   readonly service?: string;
+  readonly projectId?: string;
 }
 
 export interface Fingerprint {
@@ -133,7 +137,13 @@ const parseComparedStack = (stack: string): ComparedStack => {
 
 const createFingerprint = (
   { language, types, frames }: ComparedStack,
-  { type, mask, operation, service }: Readonly<Record<'type' | 'mask' | 'operation' | 'service', string>>,
+  {
+    type,
+    mask,
+    operation,
+    service,
+    projectId,
+  }: Readonly<Record<'type' | 'mask' | 'operation' | 'service' | 'projectId', string>>,
 ): Fingerprint => {
   const components: Component[] = [];
   const add = (name: Component[0], text: string): void => {
@@ -145,8 +155,9 @@ const createFingerprint = (
   for (const text of frames) add('frame', text);
   add('message', mask);
   if (frames.length === 0) add('operation', operation);
-  const isOperationAlone = components.every(([name]) => name === 'operation');
-  if (frames.length > 0 ? isGeneric(frames) : isOperationAlone) add('service', service);
+  if (isGeneric(frames)) add('service', service);
+  // The same message in programs that have nothing else in common is not one error.
+  if (frames.length === 0) add('project', projectId);
   return {
     id: fingerprintId(components),
     components,
@@ -160,7 +171,8 @@ const stacks = new TextCache<ComparedStack>(2 ** 20);
 const fingerprints = new TextCache<Fingerprint>(2 ** 20);
 
 /**
- * Returns the fingerprint of an error: its types and frames; without frames, its types and its message without values.
+ * Returns the fingerprint of an error: its types and frames; without frames, its types, its message without values, its
+ * service and its project.
  */
 export const computeFingerprint = ({
   type,
@@ -168,12 +180,13 @@ export const computeFingerprint = ({
   stack,
   operation = '',
   service = '',
+  projectId = '',
 }: RecordedError): Fingerprint => {
   const cut = truncateStack(stack);
   const compared = stacks.getOrCreate(cut, () => parseComparedStack(cut));
   const mask = compared.frames.length === 0 || compared.isUninformative ? maskMessage(message) : '';
-  const lengths = `${compared.number} ${type.length} ${mask.length} ${operation.length} `;
-  return fingerprints.getOrCreate(`${lengths}${type}${mask}${operation}${service}`, () =>
-    createFingerprint(compared, { type, mask, operation, service }),
+  const lengths = `${compared.number} ${type.length} ${mask.length} ${operation.length} ${service.length} `;
+  return fingerprints.getOrCreate(`${lengths}${type}${mask}${operation}${service}${projectId}`, () =>
+    createFingerprint(compared, { type, mask, operation, service, projectId }),
   );
 };

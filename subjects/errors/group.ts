@@ -83,7 +83,8 @@ const describeGroup = (shared: readonly Component[], members: number): string =>
     ...(countComponents('frame') > 0 ? [`${countComponents('frame')} frames nearest to the origin of the error`] : []),
     ...(countComponents('message') > 0 ? ['message without its variable values'] : []),
     ...(countComponents('operation') > 0 ? ['operation that failed'] : []),
-    ...(countComponents('service') > 0 ? ['service, because no other component identifies the program'] : []),
+    ...(countComponents('service') > 0 ? ['service, because no frame identifies the program'] : []),
+    ...(countComponents('project') > 0 ? ['project'] : []),
   ];
   const same = parts.length === 0 ? 'nothing' : parts.join(', ');
   return members === 1

@@ -101,7 +101,15 @@ for (const [title, record] of Object.entries(logsThatAreNone))
 const logsThatAreErrors: Readonly<Record<string, [object, Partial<RaisedError>]>> = {
   'an ERROR': [
     log('order 17 is lost'),
-    { type: '', message: 'order 17 is lost', components: [['message', 'order <*> is lost']] },
+    {
+      type: '',
+      message: 'order 17 is lost',
+      components: [
+        ['message', 'order <*> is lost'],
+        ['service', 'cart'],
+        ['project', 'shop'],
+      ],
+    },
   ],
   'a FATAL in its text alone': [log('gone', { severity: 0, severityText: 'emerg' }), { message: 'gone' }],
   'an exception at WARN': [
@@ -189,7 +197,12 @@ test('a failed span without an exception takes its reason from its type, status 
       ],
     ],
   ];
-  for (const [fields, components] of cases) t.deepEqual(raisedBySpans(span(fields))[0]?.components, components);
+  const program = [
+    ['service', 'cart'],
+    ['project', 'shop'],
+  ];
+  for (const [fields, components] of cases)
+    t.deepEqual(raisedBySpans(span(fields))[0]?.components, [...components, ...program] as [string, string][]);
 });
 
 test('an occurrence includes its user, its tags and whether it was handled', (t) => {
