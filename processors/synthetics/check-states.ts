@@ -4,18 +4,23 @@ import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { type SyntheticLocation, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { type SyntheticVerdict, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
 import { topics } from '../../schemas/topics.ts';
-import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { findActiveDowntime, readWindows } from '../../subjects/synthetics/downtimes.ts';
 import { createStateEvent } from '../../subjects/synthetics/events.ts';
-import { fillTimeMs, type Gap, isGap, type LocatedChange, reconstructChanges } from '../../subjects/synthetics/gaps.ts';
-import { findSuspects, judgeChanges, type KnownStates } from '../../subjects/synthetics/judged.ts';
+import { findSuspects, judgeChanges, type KnownStates, type ReadResults } from '../../subjects/synthetics/judged.ts';
 import { type KnownCheck, parseCheck } from '../../subjects/synthetics/known.ts';
-import { maxSilentIntervals } from '../../subjects/synthetics/state.ts';
-import { type CheckResult, readLatest, readResults } from '../../subjects/synthetics/stored-results.ts';
-import type { TimeSpan } from '../../subjects/synthetics/uptime.ts';
-import { createVerdict, type FailedAlone } from '../../subjects/synthetics/verdict.ts';
+import {
+  findReviewStart,
+  type LocatedChange,
+  mergeChanges,
+  recordResults,
+  settledAtMs,
+} from '../../subjects/synthetics/late-results.ts';
+import { type CheckResult, readLatest } from '../../subjects/synthetics/stored-results.ts';
+import type { StateChange, TimeSpan } from '../../subjects/synthetics/uptime.ts';
+import { createVerdict, describeOutage, type FailedAlone } from '../../subjects/synthetics/verdict.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
+import { reviewStates } from './review-states.ts';
 
 /** Spacing of the due times shared by checks of a tenant, which are evaluated in one statement. */
 const batchMs = 5000;
@@ -27,14 +32,14 @@ interface CheckInput {
   readonly byCheck: ReadonlyMap<string, readonly CheckResult[]>;
   readonly suspects: ReadonlySet<string>;
   readonly names: ReadonlyMap<string, string>;
-  downtimeOf(check: KnownCheck): TimeSpan | undefined;
+  downtimeAt(atMs: number): (check: KnownCheck) => TimeSpan | undefined;
 }
 
 const emptyInput: CheckInput = {
   byCheck: new Map(),
   suspects: new Set(),
   names: new Map(),
-  downtimeOf: () => undefined,
+  downtimeAt: () => () => undefined,
 };
 
 interface CachedInput {
@@ -57,7 +62,7 @@ const readCheckInput = async (ports: SchedulePorts, tenantId: string, dueMs: num
   return {
     byCheck: Map.groupBy(latest, ({ checkId }) => checkId),
     suspects: findSuspects(latest),
-    downtimeOf: findActiveDowntime(windows, dueMs),
+    downtimeAt: (atMs) => findActiveDowntime(windows, atMs),
     names: new Map(locations.items.map(nameOf)),
   };
 };
@@ -74,6 +79,12 @@ const loadCheckInput = (ports: SchedulePorts, tenantId: string, dueMs: number): 
   return known;
 };
 
+/** An outage that was known when it was over: its verdict is repeated, so that alert rules read it. */
+interface MissedOutage {
+  readonly untilMs: number;
+  readonly details: string;
+}
+
 /** Saved state of a check. */
 interface SavedState {
   readonly states: KnownStates;
@@ -82,49 +93,122 @@ interface SavedState {
   readonly told: { readonly atMs: number; readonly text: string };
   /** Time of the last evaluation. */
   readonly judgedMs: number;
-  /** Period without evaluations, until it is back-filled. */
-  readonly gap?: Gap;
+  /** Latest result of each location, and when it was read. */
+  readonly read: ReadResults;
+  /** Changes of the last minutes, which may not be stored yet. */
+  readonly recent: readonly LocatedChange[];
+  /** Time that was worked out again, and when that is repeated. */
+  readonly reviewed?: { readonly fromMs: number; readonly repeatAtMs: number };
+  readonly missedOutage?: MissedOutage;
 }
 
-const empty = (): SavedState => ({ states: {}, alone: {}, told: { atMs: 0, text: '' }, judgedMs: 0 });
+const empty = (): SavedState => ({
+  states: {},
+  alone: {},
+  told: { atMs: 0, text: '' },
+  judgedMs: 0,
+  read: {},
+  recent: [],
+});
 
-/**
- * Returns the results missed in a gap that is filled now, and the remaining gap. Heartbeats track their own time and
- * miss nothing.
- */
-const resolveGap = async (
-  check: KnownCheck,
-  { gap, judgedMs, states: before }: SavedState,
-  {
-    after,
-    dueMs,
-    read,
-  }: { readonly after: KnownStates; readonly dueMs: number; read(gap: Gap): Promise<readonly LocatedChange[]> },
-): Promise<{ readonly missed: readonly LocatedChange[]; readonly remainingGap: Pick<SavedState, 'gap'> }> => {
-  const isMissed = check.enabled && check.heartbeat === undefined && isGap(judgedMs, dueMs);
-  const isFilled = gap !== undefined && (isMissed || dueMs >= fillTimeMs(check.id, gap));
-  const missed = isFilled ? await read(gap) : [];
-  if (isMissed) return { missed, remainingGap: { gap: { fromMs: judgedMs, toMs: dueMs, before, after } } };
-  return { missed, remainingGap: isFilled || gap === undefined ? {} : { gap } };
+/** Before version 4, a time without evaluations was a `gap`. It is worked out again, as if nothing was judged since. */
+const upgrade = (saved: unknown, version: number): SavedState => {
+  if (version === 1) return { ...empty(), states: saved as KnownStates };
+  const { gap, ...state } = saved as Partial<SavedState> & { readonly gap?: { readonly fromMs: number } };
+  return { ...empty(), ...state, ...(gap !== undefined && { judgedMs: gap.fromMs }) };
 };
 
-/** Returns the states of a check in a gap, by the results available now. */
-const readMissed = async (
+/** Time in which changes land in any case. */
+const landingPeriodMs = 15 * 60_000;
+/** Maximum age of an outage that causes an alert. */
+const maxOutageAgeMs = 10 * 60_000;
+/** Time for which an outage that is over is reported: several evaluations of the alert rule. */
+const outageReportMs = 30_000;
+
+interface ReviewPlan {
+  readonly read: ReadResults;
+  /** Time from which states are worked out again; undefined if they are as they were judged */
+  readonly fromMs: number | undefined;
+  readonly pending: Pick<SavedState, 'reviewed'>;
+}
+
+/**
+ * Plans a review at once where results were read late, and a second one some minutes later, because results may be read
+ * in another order than that of their runs. Heartbeats track their own time.
+ */
+const planReview = (
   check: KnownCheck,
-  gap: Gap,
+  state: SavedState,
+  { latest, nowMs }: { readonly latest: readonly CheckResult[]; readonly nowMs: number },
+): ReviewPlan => {
+  if (!check.enabled || check.heartbeat !== undefined) return { read: {}, fromMs: undefined, pending: {} };
+  const read = recordResults(latest, state.read, nowMs);
+  const lateFromMs = findReviewStart(check, state, { read, nowMs });
+  const isRepeated = state.reviewed !== undefined && nowMs >= state.reviewed.repeatAtMs;
+  const pending = isRepeated ? undefined : state.reviewed;
+  const next =
+    lateFromMs === undefined ? pending : (pending ?? { fromMs: lateFromMs, repeatAtMs: settledAtMs(check.id, nowMs) });
+  const starts = [lateFromMs, isRepeated ? state.reviewed.fromMs : undefined].filter((ms) => ms !== undefined);
+  return {
+    read,
+    fromMs: starts.length === 0 ? undefined : Math.min(...starts),
+    pending: next === undefined ? {} : { reviewed: next },
+  };
+};
+
+/** Returns an outage to report that was not known while it lasted, and is not in a planned downtime. */
+const findReportedOutage = (
+  check: KnownCheck,
+  outage: TimeSpan | undefined,
   {
-    ports,
-    tenantId,
-    suspects,
-  }: Pick<CheckInput, 'suspects'> & { readonly ports: SchedulePorts; readonly tenantId: string },
-): Promise<readonly LocatedChange[]> => {
-  const reading = await openTenantReading(ports, tenantId, gap.toMs);
-  if (reading === undefined) return [];
-  const fromMs = gap.fromMs - maxSilentIntervals * parseDurationMs(check.every);
-  return reconstructChanges(check, gap, {
-    runs: await readResults(reading, { checkId: check.id, fromMs, toMs: gap.toMs }),
-    suspects,
-  });
+    state,
+    downtimeAt,
+    nowMs,
+  }: Pick<CheckInput, 'downtimeAt'> & { readonly state: StateChange['state']; readonly nowMs: number },
+): TimeSpan | undefined =>
+  outage === undefined ||
+  state === 'down' ||
+  nowMs - outage.toMs > maxOutageAgeMs ||
+  downtimeAt(outage.fromMs)(check) !== undefined
+    ? undefined
+    : outage;
+
+type Verdict = ReturnType<typeof createVerdict>['verdict'];
+
+/** Returns the verdict to emit: down for a while after an outage that was known when it was over. */
+const reportOutage = (
+  current: Verdict,
+  { missedOutage: known }: SavedState,
+  { outage, nowMs }: { readonly outage: TimeSpan | undefined; readonly nowMs: number },
+): { readonly verdict: Verdict; readonly pending: Pick<SavedState, 'missedOutage'> } => {
+  const missedOutage =
+    outage === undefined ? known : { untilMs: nowMs + outageReportMs, details: describeOutage(outage) };
+  if (missedOutage === undefined || missedOutage.untilMs <= nowMs || current.state === 'down')
+    return { verdict: current, pending: {} };
+  return { verdict: { ...current, state: 'down', says: missedOutage.details }, pending: { missedOutage } };
+};
+
+/** A change of the check for the event feed */
+interface ReportedChange {
+  readonly before: StateChange['state'] | undefined;
+  readonly atMs: number;
+  readonly verdict: Verdict;
+}
+
+/** Returns the change since the previous evaluation; with an outage in between, its start and its end. */
+const listReportedChanges = (
+  before: StateChange['state'] | undefined,
+  after: StateChange | undefined,
+  {
+    outage,
+    verdict,
+    current,
+  }: { readonly outage: TimeSpan | undefined; readonly verdict: Verdict; readonly current: Verdict },
+): readonly ReportedChange[] => {
+  const start = outage === undefined ? [] : [{ before, atMs: outage.fromMs, verdict }];
+  const last = outage === undefined ? before : 'down';
+  const isSame = after === undefined || after.state === (last ?? 'unknown');
+  return isSame ? start : [...start, { before: last, atMs: outage?.toMs ?? after.atMs, verdict: current }];
 };
 
 export const checkStates = defineSchedule({
@@ -137,45 +221,62 @@ export const checkStates = defineSchedule({
   within,
   missed: 'skip',
   state: {
-    version: 3,
+    version: 4,
     schema: z.custom<SavedState>(),
     empty,
-    upgrade: (saved, version) =>
-      version === 1 ? { ...empty(), states: saved as KnownStates } : { ...empty(), ...(saved as Partial<SavedState>) },
+    upgrade,
   },
   emits: { states: topics.syntheticStates, verdicts: topics.syntheticVerdicts, events: topics.events },
   atOnce: { total: 1000, perTenant: 1000 },
-  async run(document, { tenantId, dueMs, state, emit, ports }) {
+  async run(document, { tenantId, dueMs, state, emit, ports, signal }) {
     const check = parseCheck(document);
     if (check === undefined) return state;
-    const { byCheck, suspects, names, downtimeOf } = await loadCheckInput(ports, tenantId, dueMs);
+    const { byCheck, suspects, names, downtimeAt } = await loadCheckInput(ports, tenantId, dueMs);
     const latest = byCheck.get(document.id) ?? [];
-    const { known: states, changes } = judgeChanges(check, state.states, { latest, suspects, nowMs: dueMs });
-    const read = (gap: Gap) => readMissed(check, gap, { ports, tenantId, suspects });
-    const { missed, remainingGap } = await resolveGap(check, state, { after: states, dueMs, read });
-    // Past states cause no notifications.
-    for (const { location, atMs, state: then } of missed)
-      emit.states({ tenantId, checkId: document.id, location, atMs, state: then });
+    const { read, fromMs, pending } = planReview(check, state, { latest, nowMs: dueMs });
+    const review =
+      fromMs === undefined
+        ? undefined
+        : await reviewStates(
+            { check, tenantId, ports, signal },
+            { fromMs, nowMs: dueMs },
+            { latest, read, states: state.states, recent: state.recent, suspects },
+          );
+    const judged = judgeChanges(check, review?.states ?? state.states, { latest, suspects, read, nowMs: dueMs });
+    const { known: states } = judged;
+    const changes = mergeChanges(review?.changes ?? [], judged.changes);
     const verdictInput = {
       latest,
       suspects,
       states,
       alone: state.alone,
       names,
-      downtime: downtimeOf(check),
+      downtime: downtimeAt(dueMs)(check),
+      read,
       nowMs: dueMs,
     };
-    const { verdict, alone } = createVerdict(check, verdictInput);
-    for (const { location, atMs, state: next } of changes) {
+    const { verdict: current, alone } = createVerdict(check, verdictInput);
+    for (const { location, atMs, state: next } of changes)
       emit.states({ tenantId, checkId: document.id, location, atMs, state: next });
-      const before = state.states['']?.state;
-      const event = location === '' ? createStateEvent(check, { tenantId, atMs, before, verdict }) : undefined;
+    const outage = findReportedOutage(check, review?.outage, { state: current.state, downtimeAt, nowMs: dueMs });
+    const { verdict, pending: pendingOutage } = reportOutage(current, state, { outage, nowMs: dueMs });
+    const reported = listReportedChanges(state.states['']?.state, states[''], { outage, verdict, current });
+    for (const change of reported) {
+      const event = createStateEvent(check, { tenantId, ...change });
       if (event !== undefined) emit.events(event);
     }
+    const next = {
+      states,
+      alone,
+      judgedMs: dueMs,
+      read,
+      recent: mergeChanges(state.recent, changes).filter(({ atMs }) => atMs > dueMs - landingPeriodMs),
+      ...pendingOutage,
+      ...pending,
+    };
     const text = JSON.stringify(verdict);
-    const isReported = state.told.text === text && dueMs - state.told.atMs < verdictIntervalMs;
-    if (isReported) return { states, alone, told: state.told, judgedMs: dueMs, ...remainingGap };
+    if (state.told.text === text && dueMs - state.told.atMs < verdictIntervalMs) return { ...next, told: state.told };
     emit.verdicts({ tenantId, checkId: document.id, judgedMs: dueMs, ...verdict } satisfies SyntheticVerdict);
-    return { states, alone, told: { atMs: dueMs, text }, judgedMs: dueMs, ...remainingGap };
+    return { ...next, told: { atMs: dueMs, text } };
   },
 });

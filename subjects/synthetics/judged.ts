@@ -3,7 +3,7 @@ import { parseDurationMs } from '../alerts/durations.ts';
 import { heartbeatLocation, votingLocations } from './check.ts';
 import { knownUntilMs } from './heartbeat-times.ts';
 import type { KnownCheck } from './known.ts';
-import { findSuspicion, judgeState } from './state.ts';
+import { findSuspicion, judgeState, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { StateChange } from './uptime.ts';
 
@@ -54,6 +54,33 @@ export const voteTiming = (
   return { everyMs, voteMs: knownUntilMs({ every, heartbeat }, reportedAtMs) - reportedAtMs };
 };
 
+/** The latest result of each location that was read, and when it was read for the first time */
+export type ReadResults = Readonly<Record<string, { readonly startedAtMs: number; readonly readAtMs: number }>>;
+
+/** Maximum age of results by which a check is judged while none is in time */
+const maxLatenessMs = 600_000;
+
+/**
+ * Returns the time as of which locations are judged: now, or while results arrive late, that of the latest result. So a
+ * check whose results all lag is known as it was then, instead of unknown.
+ */
+export const findJudgedTime = (
+  results: readonly (Pick<CheckResult, 'location' | 'startedAtMs'> | undefined)[],
+  {
+    voteMs,
+    read = {},
+    nowMs,
+  }: { readonly voteMs: number; readonly read?: ReadResults | undefined; readonly nowMs: number },
+): number => {
+  const known = results.filter((result) => result !== undefined);
+  if (known.some(({ startedAtMs }) => nowMs - startedAtMs <= voteMs)) return nowMs;
+  const late = known.filter(
+    ({ location, startedAtMs }) =>
+      nowMs - startedAtMs <= maxLatenessMs && nowMs - (read[location]?.readAtMs ?? 0) <= voteMs,
+  );
+  return late.length === 0 ? nowMs : Math.max(...late.map(({ startedAtMs }) => startedAtMs));
+};
+
 /**
  * Returns the changes and the new states. A change begins with the result that caused it, or now if there was no
  * result.
@@ -64,8 +91,14 @@ export const judgeChanges = (
   {
     latest,
     suspects,
+    read,
     nowMs,
-  }: { readonly latest: readonly CheckResult[]; readonly suspects: ReadonlySet<string>; readonly nowMs: number },
+  }: {
+    readonly latest: readonly CheckResult[];
+    readonly suspects: ReadonlySet<string>;
+    readonly read?: ReadResults;
+    readonly nowMs: number;
+  },
 ): { readonly known: KnownStates; readonly changes: readonly (StateChange & { readonly location: string })[] } => {
   const results = new Map(latest.map((one) => [one.location, one]));
   const votes = voteTiming(check, results);
@@ -74,12 +107,14 @@ export const judgeChanges = (
     consensus: { down: number | null },
     ignored: ReadonlySet<string>,
   ): StateChange => {
+    const { everyMs, voteMs = maxSilentIntervals * everyMs } = votes;
+    const counted = locations.filter((location) => !ignored.has(location)).map((location) => results.get(location));
     const { state } = judgeState({
       locations: new Map(locations.map((location) => [location, results.get(location)])),
       suspects: ignored,
       ...(consensus.down !== null && { consensus: consensus.down }),
       ...votes,
-      nowMs,
+      nowMs: findJudgedTime(counted, { voteMs, read, nowMs }),
       isMaintenance: false,
     });
     const newest = Math.max(0, ...locations.map((location) => results.get(location)?.startedAtMs ?? 0));

@@ -147,7 +147,12 @@ export const readStates = async (
     { check: checkId, from: String(fromMs), to: String(toMs) },
     { maxResultRows: 1_000_000 },
   );
-  const byLocation = Map.groupBy(rows, ({ place }) => place);
+  // A change that was corrected repeats the state before it.
+  const changed = rows.filter(({ place, state }, index) => {
+    const before = rows[index - 1];
+    return before?.place !== place || before.state !== state;
+  });
+  const byLocation = Map.groupBy(changed, ({ place }) => place);
   return new Map(
     [...byLocation].map(([place, own]) => [place, own.map(({ at_ms, state }) => ({ atMs: Number(at_ms), state }))]),
   );
@@ -181,11 +186,13 @@ export const readCheckStatuses = async (
   const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...uptimeDays) * dayMs})`;
   // Before these days only the last state counts, which needs no FINAL: that would merge years of rows.
   const rows = await columns.query<Record<string, string>>(
-    `SELECT id, argMax(state, from_ms) AS now_state, toString(max(from_ms)) AS since, ${uptimeColumns.join(', ')}
+    `SELECT id, argMax(state, from_ms) AS now_state, toString(maxIf(from_ms, before != state)) AS since, ${uptimeColumns.join(', ')}
     FROM (
       SELECT id, state, from_ms,
         leadInFrame(from_ms, 1, {now:Int64}) OVER (
-          PARTITION BY id ORDER BY from_ms ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS until
+          PARTITION BY id ORDER BY from_ms ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS until,
+        lagInFrame(toString(state), 1, '') OVER (
+          PARTITION BY id ORDER BY from_ms ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
       FROM (
         SELECT check_id AS id, state, toUnixTimestamp64Milli(at) AS from_ms
         FROM synthetic_states FINAL WHERE ${checkCondition} AND at > ${since} AND at <= fromUnixTimestamp64Milli({now:Int64})

@@ -27,6 +27,9 @@ export const findSuspectLocations = ({
   nowMs,
 }: SuspectInput): ReadonlyMap<string, 'silent' | 'differs'> => {
   const differing = findSuspects(latest);
+  // A result is contact too, also while the contact itself is stored late.
+  const lastResultMs = (location: string): number =>
+    Math.max(0, ...latest.flatMap((one) => (one.location === location ? [one.startedAtMs] : [])));
   const every = new Map<string, number>();
   for (const { enabled, every: text, locations } of checks)
     if (enabled)
@@ -34,7 +37,7 @@ export const findSuspectLocations = ({
         every.set(location, Math.min(every.get(location) ?? Number.POSITIVE_INFINITY, parseDurationMs(text)));
   return new Map(
     [...every].flatMap(([location, ms]): [string, 'silent' | 'differs'][] => {
-      const lastSeenAtMs = Math.max(lastSeenMs.get(location) ?? 0, sinceMs(location));
+      const lastSeenAtMs = Math.max(lastSeenMs.get(location) ?? 0, lastResultMs(location), sinceMs(location));
       const record = { lastSeenAtMs, compared: 0, failedAlone: 0 };
       const silent = findSuspicion(record, { everyMs: Math.max(ms, minIntervalMs), nowMs });
       if (silent !== undefined) return [[location, silent]];

@@ -1,9 +1,9 @@
 /** Verdict on a check for alert rules: state, locations and start, as text */
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
 import { heartbeatLocation, votingLocations } from './check.ts';
-import { type KnownStates, voteTiming } from './judged.ts';
+import { findJudgedTime, type KnownStates, type ReadResults, voteTiming } from './judged.ts';
 import type { KnownCheck } from './known.ts';
-import { judgeState } from './state.ts';
+import { judgeState, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { TimeSpan } from './uptime.ts';
 
@@ -31,6 +31,8 @@ interface VerdictInput {
   readonly names: ReadonlyMap<string, string>;
   /** Active planned downtime */
   readonly downtime: TimeSpan | undefined;
+  /** When the latest results were read; without it, all were read in time */
+  readonly read?: ReadResults;
   readonly nowMs: number;
 }
 
@@ -50,21 +52,28 @@ const describeHeartbeat = (state: SyntheticVerdict['state'], message = ''): stri
   return `its job ${state === 'up' ? 'reported success' : 'failed'}${message === '' ? '' : ` – ${message}`}`;
 };
 
+/** Returns the text of an outage that was known after its end. */
+export const describeOutage = ({ fromMs, toMs }: TimeSpan): string =>
+  `it was down from ${formatTime(fromMs)} to ${formatTime(toMs)}; its results arrived after that`;
+
 /** Returns the verdict on a check, and when its locations last failed alone. */
 export const createVerdict = (
   check: JudgedCheck,
-  { latest, suspects, states, alone, names, downtime, nowMs }: VerdictInput,
+  { latest, suspects, states, alone, names, downtime, read, nowMs }: VerdictInput,
 ): { readonly verdict: VerdictSummary; readonly alone: FailedAlone } => {
   const { enabled, consensus } = check;
   const isHeartbeat = check.heartbeat !== undefined;
   const locations = votingLocations(check);
   const results = new Map(latest.map((one) => [one.location, one]));
   const timing = voteTiming(check, results);
+  const voteMs = timing.voteMs ?? maxSilentIntervals * timing.everyMs;
+  const counted = locations.filter((location) => !suspects.has(location)).map((location) => results.get(location));
+  const judgedMs = findJudgedTime(counted, { voteMs, read, nowMs });
   const { failing, voters, needed, isBelowConsensus } = judgeState({
     locations: new Map(locations.map((location) => [location, results.get(location)])),
     ...timing,
     suspects,
-    nowMs,
+    nowMs: judgedMs,
     isMaintenance: false,
     ...(consensus.down !== null && { consensus: consensus.down }),
   });
@@ -108,13 +117,14 @@ export const createVerdict = (
       : `it no longer fails only at ${nameOf(location)}`;
     return { location, fails, says: reason.slice(0, 1024) };
   };
+  const lateText = judgedMs === nowMs ? '' : '; its results arrive late';
   const since = `it has been ${state} since ${formatTime(states['']?.atMs ?? nowMs)}`;
   const downtimeText = downtime === undefined ? '' : `; in planned downtime until ${formatTime(downtime.toMs)}`;
   return {
     verdict: {
       state,
       isMaintenance: downtime !== undefined,
-      says: `${since}: ${describeVotes()}${suspectText}`.slice(0, 1900) + downtimeText,
+      says: `${since}: ${describeVotes()}${suspectText}${lateText}`.slice(0, 1900) + downtimeText,
       locations: Object.keys(nextAlone).map(toLocationVerdict),
     },
     alone: nextAlone,

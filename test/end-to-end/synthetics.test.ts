@@ -297,7 +297,7 @@ test.serial(
 );
 
 test.serial(
-  'the state of a check while nothing evaluated it is computed from the runs that probes stored',
+  'the state of a check while nothing evaluated it is computed from the runs that probes stored, and an outage is reported',
   async (t) => {
     const { id: location, token } = await made('/api/synthetics/locations', { name: 'Turin' });
     const { id } = await made(checks, { ...checkAt('missed', [location]), every: '1m' });
@@ -328,40 +328,116 @@ test.serial(
     await eventually('they landed', async () => (await runs()) === outcomes.length);
 
     const up = { '': { state: 'up', atMs: 1 }, [location]: { state: 'up', atMs: 1 } } as const;
-    const gap = { fromMs: fromMs + 30_000, toMs: fromMs + 310_000, before: up, after: up };
-    const emittedStates: unknown[] = [];
-    const ignored = (): void => undefined;
+    const emitted = { states: [] as { location: string }[], verdicts: [] as { state: string; says: string }[] };
+    const titles: string[] = [];
+    const emit = {
+      states: (value: unknown) => void emitted.states.push(value as { location: string }),
+      verdicts: (value: unknown) => void emitted.verdicts.push(value as { state: string; says: string }),
+      events: (value: unknown) => void titles.push((value as { title: string }).title),
+    };
     const run = async (dueMs: number, state: object) => {
-      emittedStates.length = 0;
-      const emit = { states: (value: unknown) => void emittedStates.push(value), verdicts: ignored, events: ignored };
-      const runContext = {
+      for (const list of [emitted.states, emitted.verdicts, titles]) list.length = 0;
+      const signal = AbortSignal.timeout(60_000);
+      return (await checkStates.run(document, {
         tenantId: 'a',
         dueMs,
         mayWait: false,
         state,
         emit,
-        signal: AbortSignal.timeout(60_000),
+        signal,
         ports,
+      })) as {
+        readonly reviewed?: object;
       };
-      return (await checkStates.run(document, runContext)) as { readonly gap?: object };
     };
-    const initialState = { states: {}, alone: {}, told: { atMs: 0, text: '' } };
-    const early = await run(gap.toMs + 240_000, { ...initialState, judgedMs: gap.toMs + 235_000, gap });
-    t.deepEqual(early.gap, gap, 'probes are still sending what they kept');
-    const late = await run(gap.toMs + 600_000, { ...initialState, judgedMs: gap.toMs + 595_000, gap });
-    t.false('gap' in late);
+    const initialState = { alone: {}, told: { atMs: 0, text: '' }, read: {}, recent: [] };
+    const endMs = fromMs + 310_000;
+    const after = await run(endMs, { ...initialState, states: up, judgedMs: fromMs + 30_000 });
     for (const place of ['', location])
       t.deepEqual(
-        emittedStates.filter((one) => (one as { location: string }).location === place),
+        emitted.states.filter((one) => one.location === place) as object[],
         [
           { state: 'down', atMs: fromMs + 120_007 },
           { state: 'up', atMs: fromMs + 240_007 },
         ].map((change) => ({ tenantId: 'a', checkId: id, location: place, ...change })),
       );
-    const missed = await run(gap.toMs + 900_000, { ...initialState, judgedMs: gap.toMs + 600_000 });
-    t.like(missed.gap, { fromMs: gap.toMs + 600_000, toMs: gap.toMs + 900_000 });
+    t.deepEqual(titles, ['missed is down', 'missed is up']);
+    t.like(emitted.verdicts[0], { state: 'down' });
+    t.regex(emitted.verdicts[0]?.says ?? '', /^it was down from .* UTC to .* UTC; its results arrived after that$/);
+    const next = await run(endMs + 5000, after);
+    t.deepEqual([emitted.states, emitted.verdicts, titles], [[], [], []]);
+    await run(endMs + 35_000, next);
+    t.like(emitted.verdicts[0], { state: 'up' });
+    // Results may have landed since in another order.
+    t.not(next.reviewed, undefined);
+    const later = await run(endMs + 700_000, { ...next, judgedMs: endMs + 695_000 });
+    t.is(later.reviewed, undefined);
+    const { upgrade } = checkStates.state;
+    const gap = { fromMs: fromMs + 30_000, toMs: endMs, before: up, after: up };
+    t.like(upgrade?.({ ...initialState, judgedMs: endMs, gap }, 3), { judgedMs: gap.fromMs, recent: [], read: {} });
   },
 );
+
+test.serial('a check whose results are all late is down, alerts, and its uptime counts', async (t) => {
+  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Genoa' });
+  const { id } = await made(checks, checkAt('late', [location]));
+  const headers = { authorization: `Bearer ${token}` };
+  const lateMs = 45_000;
+  let lastDueMs = 0;
+  const sending = setInterval(() => {
+    const dueMs = lastDueAt({ id, every: '10s' }, location, Date.now() - lateMs);
+    if (dueMs === lastDueMs) return;
+    lastDueMs = dueMs;
+    const result = { checkId: id, dueMs, startedAtMs: dueMs + 5, outcome: 'failed', attempts: 1, durationMs: 3 };
+    const results = [{ ...result, phases: {}, steps: [], message: 'broken', traceId: 'c'.repeat(32) }];
+    void harness.request('POST', '/api/synthetics/probe/results', { as: 'nobody', body: { results }, headers });
+  }, 500);
+  t.teardown(() => clearInterval(sending));
+  const uptime = async () => (await read(`${checks}/${id}/uptime?from=now-1h`)).items[0];
+  await eventually('it is down', async () => (await read(`${checks}/${id}`)).state === 'down');
+  await eventually('it is down for some intervals', async () => (await uptime()).downMs > 45_000);
+  t.is((await uptime()).uptime, 0);
+  t.is((await read(`${checks}/${id}`)).state, 'down');
+  await eventually('it is alerted', async () =>
+    (await read('/api/alerts?state=firing')).items.some(
+      ({ labels, reason }: { labels: Record<string, string>; reason: string }) =>
+        labels['check_id'] === id && reason.endsWith('; its results arrive late'),
+    ),
+  );
+  const titles = (await read('/api/events?kinds=check')).items.map(({ title }: { title: string }) => title);
+  t.is(titles.filter((title: string) => title.startsWith('late is ')).join(), 'late is down');
+});
+
+test.serial('an outage whose results land while nothing is read is alerted once they are', async (t) => {
+  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Pisa' });
+  const { id } = await made(checks, checkAt('lagged', [location]));
+  const headers = { authorization: `Bearer ${token}` };
+  const send = (outcomes: string, endMs: number) => {
+    const results = [...outcomes].map((outcome, index) => {
+      const dueMs = lastDueAt({ id, every: '10s' }, location, endMs) - (outcomes.length - 1 - index) * 10_000;
+      const result = { checkId: id, dueMs, startedAtMs: dueMs + 5, attempts: 1, durationMs: 3, phases: {}, steps: [] };
+      return { ...result, outcome: outcome === 'p' ? 'passed' : 'failed', message: '', traceId: 'd'.repeat(32) };
+    });
+    return harness.request('POST', '/api/synthetics/probe/results', { as: 'nobody', body: { results }, headers });
+  };
+  const startMs = Date.now();
+  t.is((await send('p', startMs)).body.accepted, 1);
+  await eventually('it is up', async () => (await read(`${checks}/${id}`)).state === 'up');
+  await eventually('its results are old', () => Date.now() > startMs + 75_000);
+  t.is((await send('ffffpp', Date.now())).body.accepted, 6);
+  type Alert = { labels: Record<string, string>; reason: string };
+  await eventually('it is alerted', async () =>
+    (await read('/api/alerts?state=firing')).items.some(
+      ({ labels, reason }: Alert) => labels['check_id'] === id && reason.startsWith('it was down from '),
+    ),
+  );
+  t.is((await read(`${checks}/${id}`)).state, 'up');
+  const [whole] = (await read(`${checks}/${id}/uptime?from=now-1h`)).items;
+  t.true(whole.downMs >= 40_000, JSON.stringify(whole));
+  await eventually('the alert ends', async () =>
+    (await read('/api/alerts?state=firing')).items.every(({ labels }: Alert) => labels['check_id'] !== id),
+  );
+});
 
 test.serial('the location local runs checks of each organization, next to the stores', async (t) => {
   const { id } = await made(checks, checkAt('local', ['local']));
