@@ -75,8 +75,8 @@ const openBus = async (
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): Promise<Bus> => {
   if (settings.KAFKA_BROKERS.length > 0) {
-    const { kafkaBus } = await import('./adapters/bus-kafka/bus-kafka.ts');
-    return kafkaBus({
+    const { openKafkaBus } = await import('./adapters/bus-kafka/bus-kafka.ts');
+    return openKafkaBus({
       brokers: settings.KAFKA_BROKERS,
       replication: settings.KAFKA_REPLICATION,
       rack: settings.KAFKA_RACK,

@@ -22,9 +22,9 @@ export interface ShardMove {
 /** Rows of all shards by table; rows with the same key count once. */
 export type RowCounts = ReadonlyMap<string, number>;
 
-/** Tables that are specific to each server stay there. */
+/** Per-server tables are not moved. */
 const movedTables = allTables.filter((table) => table !== placementsTable && table !== schemaMigrationsTable);
-const finalClause = (table: Table): string => (isMerging(table) ? ' FINAL' : '');
+const getFinalClause = (table: Table): string => (isMerging(table) ? ' FINAL' : '');
 /** For long statements, which move a day of a table. */
 const longStatementLimits = { maxExecutionSeconds: 24 * 3600, maxMemoryBytes: 8 * 1024 ** 3 };
 
@@ -32,7 +32,7 @@ export const countRows = async (columns: Columns): Promise<RowCounts> => {
   const counts = new Map<string, number>();
   for (const table of movedTables) {
     const [row] = await columns.query<{ rows: string }>(
-      `SELECT toString(count()) AS rows FROM ${table.name}${finalClause(table)}`,
+      `SELECT toString(count()) AS rows FROM ${table.name}${getFinalClause(table)}`,
       {},
       longStatementLimits,
     );
@@ -48,14 +48,14 @@ class TableMove {
   readonly #to: ServerColumns;
   readonly #shardMove: ShardMove;
 
-  constructor(table: Table, from: ServerColumns, to: ServerColumns, emptying: ShardMove) {
+  constructor(table: Table, from: ServerColumns, to: ServerColumns, shardMove: ShardMove) {
     this.#table = table;
     this.#from = from;
     this.#to = to;
-    this.#shardMove = emptying;
+    this.#shardMove = shardMove;
   }
 
-  /** Staging table for rows that are not read yet. Its comment names the partition that has been copied completely. */
+  /** Staging table for rows that queries do not read yet. Its comment names the completely copied partition. */
   get #stagingTableName(): string {
     return `moving_${this.#table.name}`;
   }
@@ -66,14 +66,14 @@ class TableMove {
 
   /** Resolves with the number of moved rows. */
   async move(): Promise<number> {
-    let moved = 0;
+    let movedRows = 0;
     for (const partition of await this.#partitions()) {
       await this.#copy(partition);
-      moved += await this.#verifyCopy(partition);
+      movedRows += await this.#verifyCopy(partition);
       await this.#to.execute(`ALTER TABLE ${this.#stagingTableName} MODIFY COMMENT ${quoteString(partition)}`);
       await this.finish();
     }
-    return moved;
+    return movedRows;
   }
 
   async #partitions(): Promise<readonly string[]> {
@@ -102,7 +102,7 @@ class TableMove {
     ): Promise<{ rows: string; digest: string } | undefined> => {
       const names = Object.keys(this.#table.columns).map((name) => `\`${name}\``);
       const [row] = await columns.query<{ rows: string; digest: string }>(
-        `SELECT toString(count()) AS rows, toString(sum(cityHash64(${names.join(', ')}))) AS digest FROM ${table}${finalClause(this.#table)} WHERE _partition_id = ${quoteString(partition)}`,
+        `SELECT toString(count()) AS rows, toString(sum(cityHash64(${names.join(', ')}))) AS digest FROM ${table}${getFinalClause(this.#table)} WHERE _partition_id = ${quoteString(partition)}`,
         {},
         longStatementLimits,
       );
@@ -141,45 +141,50 @@ class TableMove {
 }
 
 /**
- * Moves all rows of a shard that gets no new ones (weight 0), one partition of a table at a time, and compares each
- * before its removal. Reads and inserts continue; while a partition is switched, its rows may be counted twice. Can be
- * stopped and run again.
+ * Moves all rows of a shard that receives no new rows (weight 0), one partition of a table at a time. Verifies each copy
+ * before it removes the source. Reads and inserts continue; while a partition is switched, its rows may be counted
+ * twice. Can be stopped and run again.
  */
-export const emptyShard = async (columns: Columns, emptying: ShardMove): Promise<void> => {
-  const { cluster, from, to, report } = emptying;
+export const emptyShard = async (columns: Columns, shardMove: ShardMove): Promise<void> => {
+  const { cluster, from, to, report } = shardMove;
   const { shards, problems } = await reportShards(columns, cluster);
-  const refuse = (reason: string): never => {
+  const reject = (reason: string): never => {
     throw new PermanentError('not-ready', reason);
   };
-  const problem = [...problems, ...shards.flatMap(({ problems: own }) => own)][0];
-  if (problem !== undefined) refuse(problem);
-  const source = shards.find(({ shard }) => shard === from) ?? refuse(`the cluster has no shard ${from}`);
-  const target = shards.find(({ shard }) => shard === to) ?? refuse(`the cluster has no shard ${to}`);
+  const problem = [...problems, ...shards.flatMap(({ problems: shardProblems }) => shardProblems)][0];
+  if (problem !== undefined) reject(problem);
+  const source = shards.find(({ shard }) => shard === from) ?? reject(`the cluster has no shard ${from}`);
+  const target = shards.find(({ shard }) => shard === to) ?? reject(`the cluster has no shard ${to}`);
   if (source.getsNewRows)
-    refuse(
+    reject(
       `shard ${from} gets new rows: give it <weight>0</weight> in remote_servers of all servers, run oiq migrate and restart the roles first`,
     );
-  if (!target.getsNewRows) refuse(`shard ${to} has weight 0 itself`);
+  if (!target.getsNewRows) reject(`shard ${to} has weight 0 itself`);
   const findServer = (name: string): ServerColumns =>
-    columns.listServers().find((server) => server.name === name)?.columns ?? refuse(`${name} is not named`);
+    columns.listServers().find((server) => server.name === name)?.columns ?? reject(`${name} is not named`);
   const tableMoves = movedTables.map(
-    (table) => new TableMove(table, findServer(source.server), findServer(target.server), emptying),
+    (table) => new TableMove(table, findServer(source.server), findServer(target.server), shardMove),
   );
-  for (const way of tableMoves) await way.finish();
-  const before = await countRows(columns);
+  for (const tableMove of tableMoves) await tableMove.finish();
+  const rowsBefore = await countRows(columns);
   // The shard may have rows of any tenant from now on, and every reader must know it first.
   await columns.execute(
     `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${to - 1}, '', ''`,
   );
   await delay(placementsPropagationMs);
-  for (const way of tableMoves) {
-    const moved = await way.move();
-    if (moved > 0) report(`${way.name}: ${moved} rows moved`);
+  for (const tableMove of tableMoves) {
+    const movedRows = await tableMove.move();
+    if (movedRows > 0) report(`${tableMove.name}: ${movedRows} rows moved`);
   }
-  const after = await countRows(columns);
-  for (const [table, rows] of before) if (rows > 0) report(`${table}: ${rows} rows before, ${after.get(table)} after`);
-  const lost = [...before].filter(([table, rows]) => (after.get(table) ?? 0) < rows).map(([table]) => table);
-  if (lost.length > 0)
-    throw new Error(`fewer rows than before in ${lost.join(', ')}: check whether retention or an erasure removed them`);
+  const rowsAfter = await countRows(columns);
+  for (const [table, rows] of rowsBefore)
+    if (rows > 0) report(`${table}: ${rows} rows before, ${rowsAfter.get(table)} after`);
+  const incompleteTables = [...rowsBefore]
+    .filter(([table, rows]) => (rowsAfter.get(table) ?? 0) < rows)
+    .map(([table]) => table);
+  if (incompleteTables.length > 0)
+    throw new Error(
+      `fewer rows than before in ${incompleteTables.join(', ')}: check whether retention or an erasure removed them`,
+    );
   await markEmptied(columns, from);
 };

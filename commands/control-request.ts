@@ -1,4 +1,4 @@
-/** Requests of the command line to a running instance through its control socket, and their answers: readable lines. */
+/** Requests of the command line to a running instance through its control socket, and their output as readable lines. */
 import { type DeadLetters, listReplays, reopenOrganization, resignChain, setShards } from '../api/index.ts';
 import { processorGroups } from '../processors/index.ts';
 import { getFormerGroup } from '../runtime/consumer-groups.ts';
@@ -23,7 +23,7 @@ export type ControlRequest =
   | SignChainRequest
   | { readonly action: 'demo-key' };
 
-/** `deadLetters` is created from the platform if nothing else uses it. */
+/** If `deadLetters` is missing, the request opens them itself and closes them afterwards. */
 export type ControlPlatform = Platform & { readonly deadLetters?: DeadLetters };
 
 export const runControlRequest = async (
@@ -61,7 +61,7 @@ export const runControlRequest = async (
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** A license key for the demo, which expires after a day. */
+/** Creates a license key for the demo, which expires after a day. */
 const createDemoKey = async ({ documents, clock }: Platform): Promise<string> => {
   const key = makeLicenseKey();
   await documents
@@ -96,8 +96,8 @@ export const runOrganizationRequest = async (
     return print(`${after.id} (${after.name}): ${before} → ${request.shards} shards; receivers follow within seconds`);
   }
   for await (const { id, name, planId, disabled, closed, shards } of documents.findInAllTenants(organizations)) {
-    const until = closed?.erased ? 'erased' : `closed, erased after ${closed?.eraseAt.slice(0, 10)}`;
-    const state = closed ? until : disabled ? 'disabled' : 'open';
+    const closedState = closed?.erased ? 'erased' : `closed, erased after ${closed?.eraseAt.slice(0, 10)}`;
+    const state = closed ? closedState : disabled ? 'disabled' : 'open';
     print(
       [id.padEnd(36), planId.padEnd(12), state.padEnd(32), `shards ${shards}`.padEnd(10), name].join(' ').trimEnd(),
     );
@@ -141,7 +141,7 @@ export const runProcessorStateRequest = async (
   }
   const { key } = request;
   const states = openStates({ documents, clock });
-  if ((await states.number(key)) === undefined)
+  if ((await states.getNumber(key)) === undefined)
     throw new Error(`saved state ${key} does not exist: list saved states with oiq processor-state list`);
   await states.remove(key);
   print(`state ${key} is removed; its processor continues without it within half a minute`);

@@ -1,4 +1,4 @@
-/** Requests of `oiq dead-letter` to a running instance, and their answers: readable lines. */
+/** Requests of `oiq dead-letter` to a running instance, and their output as readable lines. */
 import { type DeadLetterFilter, type DeadLetterState, type DeadLetters, openDeadLetters } from '../api/index.ts';
 import { parseTime } from '../queries/time.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -40,9 +40,9 @@ export const runDeadLetterRequest = async (
   request: DeadLetterRequest,
   print: (line: string) => void,
 ): Promise<void> => {
-  const filter = filterOf(request, clock);
-  if (request.action === 'list') return list(deadLetters, filter, request.limit, print);
-  if (request.action === 'show') return show(deadLetters, request.ids[0] ?? '', filter.tenantId, print);
+  const filter = toDeadLetterFilter(request, clock);
+  if (request.action === 'list') return printList(deadLetters, filter, request.limit, print);
+  if (request.action === 'show') return printDeadLetter(deadLetters, request.ids[0] ?? '', filter.tenantId, print);
   const progress = await deadLetters[request.action](filter, {
     actor,
     dryRun: request.dryRun,
@@ -62,22 +62,22 @@ const parseInstantMs = (text: string, clock: Clock): number => {
   return Number(nanoseconds / 1_000_000n);
 };
 
-const states: readonly string[] = ['open', 'replayed', 'discarded'] satisfies DeadLetterState[];
+const deadLetterStates: readonly string[] = ['open', 'replayed', 'discarded'] satisfies DeadLetterState[];
 
-const requireKnownValue = (what: string, value: string | undefined, values: readonly string[]): void => {
+const requireKnownValue = (field: string, value: string | undefined, values: readonly string[]): void => {
   if (value === undefined || values.includes(value)) return;
-  throw new UsageError(`${value} is not a valid ${what}; use one of: ${values.join(', ')}`);
+  throw new UsageError(`${value} is not a valid ${field}; use one of: ${values.join(', ')}`);
 };
 
 /** Throws `UsageError` for a filter that no dead letter can match. */
-export const checkDeadLetterRequest = (request: DeadLetterRequest, clock: Clock): void => {
+export const validateDeadLetterRequest = (request: DeadLetterRequest, clock: Clock): void => {
   const { signal, state } = request.filter;
   requireKnownValue('signal', signal, signals);
-  requireKnownValue('state', state, states);
-  filterOf(request, clock);
+  requireKnownValue('state', state, deadLetterStates);
+  toDeadLetterFilter(request, clock);
 };
 
-const filterOf = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterFilter => ({
+const toDeadLetterFilter = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterFilter => ({
   ...(filter.tenant === undefined ? {} : { tenantId: filter.tenant }),
   ...(filter.signal === undefined ? {} : { signal: filter.signal }),
   ...(filter.reason === undefined ? {} : { reason: filter.reason }),
@@ -88,9 +88,9 @@ const filterOf = ({ ids, filter }: DeadLetterRequest, clock: Clock): DeadLetterF
 });
 
 /** Messages contain text from senders, which must not control the terminal, or imitate another dead letter. */
-const oneLine = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd}');
+const toOneLine = (text: string): string => text.replaceAll(/\p{Cc}/gu, '\u{fffd}');
 
-const list = async (
+const printList = async (
   deadLetters: DeadLetters,
   filter: DeadLetterFilter,
   limit: number,
@@ -113,7 +113,7 @@ const list = async (
           deadLetter.origin,
           deadLetter.reason,
           `${deadLetter.size} bytes`,
-          oneLine(deadLetter.message),
+          toOneLine(deadLetter.message),
         ].join('  '),
       );
     }
@@ -123,7 +123,7 @@ const list = async (
   print(`${shownCount} shown${cursor === undefined ? '' : '; more exist (--limit)'}`);
 };
 
-const show = async (
+const printDeadLetter = async (
   deadLetters: DeadLetters,
   id: string,
   tenantId: string | undefined,

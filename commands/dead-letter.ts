@@ -2,7 +2,7 @@
 import { systemClock } from '../schemas/ports/clock.ts';
 import { parseArguments } from './command-arguments.ts';
 import type { ReplaysRequest } from './control-request.ts';
-import { checkDeadLetterRequest, type DeadLetterRequest } from './dead-letter-request.ts';
+import { type DeadLetterRequest, validateDeadLetterRequest } from './dead-letter-request.ts';
 import { runOnInstance } from './instance.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
@@ -60,7 +60,7 @@ const parse = (args: readonly string[]): DeadLetterRequest | ReplaysRequest | un
     limit: parseLimit(values.limit),
     dryRun: values['dry-run'] === true,
   };
-  checkDeadLetterRequest(request, systemClock);
+  validateDeadLetterRequest(request, systemClock);
   return request;
 };
 

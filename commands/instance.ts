@@ -23,7 +23,7 @@ export const runOnInstance = async (
   process.stderr.write(`installation: ${installationName(settings)}\n`);
   const embedded = isEmbedded(settings);
   if (embedded && (await sendControlRequest(settings.DATA_DIR, request, print))) return;
-  // Opening the stores would create them.
+  // Opening the stores would create the directory.
   if (embedded && !existsSync(settings.DATA_DIR))
     throw new UsageError(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR`);
   try {

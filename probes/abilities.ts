@@ -4,13 +4,13 @@ import { findChromium } from './browser/program.ts';
 import type { ChromiumOptions } from './runner.ts';
 import { findPingProblem } from './runners/icmp.ts';
 
-/** All other types can be run. */
-export const unsupportedTypes = async ({ program }: ChromiumOptions): Promise<readonly UnsupportedType[]> => {
-  const browser =
+/** Returns the check types that this location cannot run; all others can be run. */
+export const findUnsupportedTypes = async ({ program }: ChromiumOptions): Promise<readonly UnsupportedType[]> => {
+  const browserProblem =
     findChromium(program) === undefined
       ? `Chromium was not found${program === undefined ? '' : ` at ${program}`}`
       : undefined;
-  return Object.entries({ browser, icmp: await findPingProblem() }).flatMap(([type, reason]) =>
+  return Object.entries({ browserProblem, icmp: await findPingProblem() }).flatMap(([type, reason]) =>
     reason === undefined ? [] : [{ type, reason: reason.slice(0, 1024) }],
   );
 };

@@ -8,7 +8,7 @@ import { truncate } from '../subjects/synthetics/cut.ts';
 import { readCertificate } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
 import { bareHost } from './reach.ts';
-import { type Attempt, maxExcerptBytes, maxReadBytes, StepFailure } from './runner.ts';
+import { type Attempt, maxExcerptBytes, maxResponseBytes, StepFailure } from './runner.ts';
 
 export interface HopRequest {
   readonly url: URL;
@@ -47,9 +47,9 @@ const readBody = async (answer: IncomingMessage): Promise<Buffer> => {
     chunks.push(chunk);
     size += chunk.length;
     // Leaving the loop destroys the connection.
-    if (size >= maxReadBytes) break;
+    if (size >= maxResponseBytes) break;
   }
-  return Buffer.concat(chunks).subarray(0, maxReadBytes);
+  return Buffer.concat(chunks).subarray(0, maxResponseBytes);
 };
 
 /** Returns the beginning of a failed answer, cut at a complete character, as it is stored. */
@@ -71,10 +71,10 @@ export const reportPhases = (request: ClientRequest, clock: PhaseClock, isSecure
 /** Sends one request over a new connection. Redirects count as answers. Rejects with the failure. */
 export const sendOnce = async (
   { url, method, headers, body, verifyCertificate, clientCertificate }: HopRequest,
-  { reach, clock, signal }: Pick<Attempt, 'reach' | 'signal'> & { readonly clock: PhaseClock },
+  { resolveAddress, clock, signal }: Pick<Attempt, 'resolveAddress' | 'signal'> & { readonly clock: PhaseClock },
 ): Promise<HopAnswer> => {
   const isSecure = url.protocol === 'https:';
-  const { lookup } = await reach(urlHost(url), clock);
+  const { lookup } = await resolveAddress(urlHost(url), clock);
   clock.enter('connect');
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const createRequest = isSecure ? requestHttps : requestHttp;

@@ -1,7 +1,7 @@
 /** The platform through its API, with the token of a location. */
 import { z } from 'zod';
 import { Work } from '../schemas/synthetic-work.ts';
-import type { Source } from './probe.ts';
+import type { WorkSource } from './probe.ts';
 
 const Answer = z.object({ refused: z.array(z.object({ reason: z.string() })) });
 const requestTimeoutMs = 30_000;
@@ -18,7 +18,7 @@ export const createHttpSource = ({
   /** Identifies this probe among those of its location */
   readonly probe: string;
   onRefused(reasons: readonly string[]): void;
-}): Source => {
+}): WorkSource => {
   const post = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
     const response = await fetch(new URL(path, url), {
       method: 'POST',
@@ -30,12 +30,12 @@ export const createHttpSource = ({
     return response.json();
   };
   return {
-    work: async (digest, signal, probeState) =>
+    fetchWork: async (digest, signal, probeState) =>
       Work.parse(await post('/api/synthetics/probe/work', { probe, digest, ...probeState }, signal)),
-    async alarm(alarms, signal) {
+    async sendAlarms(alarms, signal) {
       await post('/api/synthetics/probe/results', { results: [], alarms }, signal);
     },
-    async show(picture, signal) {
+    async sendScreenshot(picture, signal) {
       await post('/api/synthetics/probe/pictures', picture, signal);
     },
     async send(results, signal) {

@@ -10,7 +10,7 @@ import type { RunningProbe } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
 export type { LocalWork } from './local.ts';
-export type { RunningProbe, Source } from './probe.ts';
+export type { RunningProbe, WorkSource } from './probe.ts';
 
 /** Runs the checks of `local` in a separate process. They can reach the same private networks as other requests. */
 export const startLocal = async (work: LocalWork, options: LocalOptions & { readonly log: Log }): Promise<Role> =>

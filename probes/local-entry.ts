@@ -41,10 +41,11 @@ const role = startLocalProbes(
   {
     tenants: async () => (await request({ what: 'tenants' })) as readonly string[],
     source: (tenantId) => ({
-      work: async (digest, _, probeState) => (await request({ what: 'work', tenantId, digest, probeState })) as Work,
+      fetchWork: async (digest, _, probeState) =>
+        (await request({ what: 'work', tenantId, digest, probeState })) as Work,
       send: async (results) => void (await request({ what: 'send', tenantId, results })),
-      alarm: async (alarms) => void (await request({ what: 'alarm', tenantId, alarms })),
-      show: async (picture) => void (await request({ what: 'show', tenantId, picture })),
+      sendAlarms: async (alarms) => void (await request({ what: 'alarm', tenantId, alarms })),
+      sendScreenshot: async (picture) => void (await request({ what: 'show', tenantId, picture })),
     }),
     close: () => Promise.resolve(),
   },

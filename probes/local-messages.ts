@@ -1,7 +1,7 @@
 /** Messages between the probes of `local` and their parent process, which has the stores. */
 import type { Log } from '../schemas/ports/log.ts';
 import type { ProbeReport, Work } from '../schemas/synthetic-work.ts';
-import type { Source } from './probe.ts';
+import type { WorkSource } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
 /** Options at the start */
@@ -11,7 +11,7 @@ export interface LocalOptions {
   readonly chromium: ChromiumOptions;
 }
 
-/** Requests of the probes: `Source` of an organization, without the signals, and the list of organizations. */
+/** Requests of the probes: `WorkSource` of an organization, without the signals, and the list of organizations. */
 export type ProbeRequest =
   | { readonly what: 'tenants' }
   | {
@@ -20,9 +20,13 @@ export type ProbeRequest =
       readonly digest: string | undefined;
       readonly probeState: ProbeReport;
     }
-  | { readonly what: 'send'; readonly tenantId: string; readonly results: Parameters<Source['send']>[0] }
-  | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<Source['alarm']>[0] }
-  | { readonly what: 'show'; readonly tenantId: string; readonly picture: Parameters<NonNullable<Source['show']>>[0] };
+  | { readonly what: 'send'; readonly tenantId: string; readonly results: Parameters<WorkSource['send']>[0] }
+  | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<WorkSource['sendAlarms']>[0] }
+  | {
+      readonly what: 'show';
+      readonly tenantId: string;
+      readonly picture: Parameters<NonNullable<WorkSource['sendScreenshot']>>[0];
+    };
 
 export type FromProbes =
   | { readonly id: number; readonly request: ProbeRequest }

@@ -29,13 +29,13 @@ const handleRequest = async (request: ProbeRequest, work: LocalWork, signal: Abo
     case 'tenants':
       return work.tenants();
     case 'work':
-      return work.source(request.tenantId).work(request.digest, signal, request.probeState);
+      return work.source(request.tenantId).fetchWork(request.digest, signal, request.probeState);
     case 'send':
       return work.source(request.tenantId).send(request.results, signal);
     case 'show':
-      return work.source(request.tenantId).show?.(request.picture, signal);
+      return work.source(request.tenantId).sendScreenshot?.(request.picture, signal);
     default:
-      return work.source(request.tenantId).alarm(request.alarms, signal);
+      return work.source(request.tenantId).sendAlarms(request.alarms, signal);
   }
 };
 

@@ -3,14 +3,14 @@ import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { Pace } from './pace.ts';
-import { type RunningProbe, type Source, startProbe } from './probe.ts';
+import { type RunningProbe, startProbe, type WorkSource } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
 /** The work of the probes of `local`. */
 export interface LocalWork {
   /** Organizations with checks there */
   tenants(): Promise<readonly string[]>;
-  source(tenantId: string): Source;
+  source(tenantId: string): WorkSource;
   close(): Promise<void>;
 }
 

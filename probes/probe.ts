@@ -12,7 +12,7 @@ import type {
 } from '../schemas/synthetic-work.ts';
 import { dueStepMs, lastDueAt, nextDueAfter } from '../subjects/synthetics/due-times.ts';
 import { type KnownCheck, parseCheck } from '../subjects/synthetics/known.ts';
-import { unsupportedTypes } from './abilities.ts';
+import { findUnsupportedTypes } from './abilities.ts';
 import { removeAbandoned } from './browser/run-directory.ts';
 import type { Pace } from './pace.ts';
 import { PictureQueue } from './picture-queue.ts';
@@ -20,20 +20,20 @@ import { ResultQueue } from './result-queue.ts';
 import { runCheck } from './run-check.ts';
 import type { ChromiumOptions } from './runner.ts';
 
-/** The platform from the view of a probe. All methods reject if it does not answer. */
-export interface Source {
+/** The platform, as a probe sees it. All methods reject if the platform does not respond. */
+export interface WorkSource {
   /** Returns the work. If the probe sends the digest of its current work, it only receives changes. */
-  work(digest: string | undefined, signal: AbortSignal, probeState: ProbeReport): Promise<Work>;
+  fetchWork(digest: string | undefined, signal: AbortSignal, probeState: ProbeReport): Promise<Work>;
   /** Resolves when the results are durable, or were rejected. */
   send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
   /** Reports runs that failed at their first attempt: other locations retry the same check immediately. */
-  alarm(alarms: readonly ProbeAlarm[], signal: AbortSignal): Promise<void>;
-  /** Sends the page picture of a run. Without it, no pictures are sent. */
-  show?(picture: ProbePicture, signal: AbortSignal): Promise<void>;
+  sendAlarms(alarms: readonly ProbeAlarm[], signal: AbortSignal): Promise<void>;
+  /** Sends the page screenshot of a run. Without this method, no screenshots are sent. */
+  sendScreenshot?(picture: ProbePicture, signal: AbortSignal): Promise<void>;
 }
 
 export interface ProbeOptions {
-  readonly source: Source;
+  readonly source: WorkSource;
   readonly egressPolicy: EgressPolicy;
   /** Shared by the process */
   readonly pace: Pace;
@@ -59,43 +59,45 @@ interface ScheduledCheck {
 
 class Probe {
   readonly #options: ProbeOptions;
-  readonly #stopping = new AbortController();
+  readonly #stopController = new AbortController();
   readonly #queue: ResultQueue;
   readonly #pictures: PictureQueue;
   readonly #scheduledChecks = new Map<string, ScheduledCheck>();
   readonly #runRequestIds = new Set<string>();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #activeRuns = new Map<string, Promise<void>>();
   /** Checks whose last scheduled run failed: their failures need no further alarm. */
-  readonly #failing = new Set<string>();
+  readonly #failingCheckIds = new Set<string>();
   #location = '';
   #digest: string | undefined;
   #unsupportedTypes: readonly UnsupportedType[] | undefined;
-  /** Offset of the platform's clock relative to ours; unknown before its first answer. */
+  /** Offset of the platform's clock from the local clock; unknown before the first response. */
   #clockOffsetMs: number | undefined;
-  #lastAnswerMs = performance.now();
+  #lastResponseMs = performance.now();
   #isUnavailable = false;
 
   constructor(options: ProbeOptions) {
     this.#options = options;
     this.#queue = new ResultQueue((results, signal) => options.source.send(results, signal), options.log);
-    this.#pictures = new PictureQueue((picture, signal) => options.source.show?.(picture, signal) ?? Promise.resolve());
+    this.#pictures = new PictureQueue(
+      (picture, signal) => options.source.sendScreenshot?.(picture, signal) ?? Promise.resolve(),
+    );
   }
 
   start(): RunningProbe {
-    const { signal } = this.#stopping;
-    // Without browser checks nothing else would remove them.
+    const { signal } = this.#stopController;
+    // Removes the directories of dead runs, because without browser checks nothing else would.
     void removeAbandoned();
     void this.#poll();
-    const polling = setInterval(() => void this.#poll(), this.#options.pollMs ?? defaultPollMs);
-    const ticking = setInterval(() => this.#tick(), dueStepMs);
+    const pollTimer = setInterval(() => void this.#poll(), this.#options.pollMs ?? defaultPollMs);
+    const tickTimer = setInterval(() => this.#tick(), dueStepMs);
     const sending = this.#queue.run(signal);
     const sendingPictures = this.#pictures.run(signal);
     return {
       stop: async () => {
-        clearInterval(polling);
-        clearInterval(ticking);
-        this.#stopping.abort();
-        await Promise.all([...this.#running.values(), sending, sendingPictures]);
+        clearInterval(pollTimer);
+        clearInterval(tickTimer);
+        this.#stopController.abort();
+        await Promise.all([...this.#activeRuns.values(), sending, sendingPictures]);
       },
     };
   }
@@ -109,21 +111,21 @@ class Probe {
     if (this.#isPolling) return;
     this.#isPolling = true;
     try {
-      this.#unsupportedTypes ??= await unsupportedTypes(this.#options.chromium);
+      this.#unsupportedTypes ??= await findUnsupportedTypes(this.#options.chromium);
       const requestStartMs = Date.now();
       const probeState = {
         unsupportedTypes: [...this.#unsupportedTypes],
         ...(this.#clockOffsetMs !== undefined && { clockAheadMs: 0 - this.#clockOffsetMs }),
       };
-      const work = await this.#options.source.work(this.#digest, this.#stopping.signal, probeState);
-      // Assumes that the platform created the answer halfway through the request.
+      const work = await this.#options.source.fetchWork(this.#digest, this.#stopController.signal, probeState);
+      // Assumes that the platform created the response halfway through the request.
       this.#clockOffsetMs = Math.round(work.atMs - (requestStartMs + Date.now()) / 2);
-      this.#lastAnswerMs = performance.now();
+      this.#lastResponseMs = performance.now();
       if (this.#isUnavailable) this.#options.log.info({}, 'the platform answers again');
       this.#isUnavailable = false;
       this.#applyWork(work);
     } catch (error) {
-      if (this.#stopping.signal.aborted) return;
+      if (this.#stopController.signal.aborted) return;
       if (!this.#isUnavailable) this.#options.log.warn({ error: String(error) }, 'the platform returns no work');
       this.#isUnavailable = true;
     } finally {
@@ -134,7 +136,7 @@ class Probe {
   #applyWork({ location, probes, digest, checks, requestedRuns: runRequests }: Work): void {
     this.#location = location;
     this.#options.pace.setProbeCount(probes);
-    if (checks !== null) this.#plan(checks);
+    if (checks !== null) this.#schedule(checks);
     this.#digest = digest;
     for (const item of runRequests) {
       const { requestId: runRequestId = '', requestedAtMs = 0 } = item;
@@ -146,13 +148,13 @@ class Probe {
   }
 
   /** Existing checks retain their next due time, so that none runs twice. */
-  #plan(items: readonly WorkItem[]): void {
-    const before = new Map(this.#scheduledChecks);
+  #schedule(items: readonly WorkItem[]): void {
+    const previousChecks = new Map(this.#scheduledChecks);
     this.#scheduledChecks.clear();
     for (const item of items) {
       const check = parseCheck(item.check);
       if (check === undefined) continue;
-      const previous = before.get(check.id);
+      const previous = previousChecks.get(check.id);
       const isSame = previous?.check.every === check.every;
       const nextMs = isSame ? previous.nextMs : nextDueAfter(check, this.#location, this.#now());
       this.#scheduledChecks.set(check.id, { item, check, nextMs });
@@ -161,22 +163,22 @@ class Probe {
 
   #tick(): void {
     const nowMs = this.#now();
-    if (performance.now() - this.#lastAnswerMs > maxOfflineMs) return;
-    for (const planned of this.#scheduledChecks.values()) {
-      if (planned.nextMs > nowMs) continue;
+    if (performance.now() - this.#lastResponseMs > maxOfflineMs) return;
+    for (const scheduled of this.#scheduledChecks.values()) {
+      if (scheduled.nextMs > nowMs) continue;
       // Due times that passed while this process slept are skipped: the past cannot be observed.
-      const dueMs = lastDueAt(planned.check, this.#location, nowMs);
-      planned.nextMs = nextDueAfter(planned.check, this.#location, nowMs);
+      const dueMs = lastDueAt(scheduled.check, this.#location, nowMs);
+      scheduled.nextMs = nextDueAfter(scheduled.check, this.#location, nowMs);
       // No second run starts while a run takes longer than its interval.
-      if (!this.#running.has(planned.check.id)) this.#startRun(planned.check.id, planned, dueMs);
+      if (!this.#activeRuns.has(scheduled.check.id)) this.#startRun(scheduled.check.id, scheduled, dueMs);
     }
   }
 
-  /** Delivery is not required: the result follows. */
+  /** Sends an alarm. A lost alarm is acceptable, because the result follows. */
   #alarm(alarm: ProbeAlarm): void {
     const { source, log } = this.#options;
-    source.alarm([alarm], this.#stopping.signal).catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted)
+    source.sendAlarms([alarm], this.#stopController.signal).catch((error: unknown) => {
+      if (!this.#stopController.signal.aborted)
         log.warn({ error: String(error) }, 'a run at other locations could not be requested');
     });
   }
@@ -187,38 +189,39 @@ class Probe {
     dueMs: number,
     runRequestId?: string,
   ): void {
-    const { signal } = this.#stopping;
-    const aheadMs = this.#clockOffsetMs ?? 0;
+    const { signal } = this.#stopController;
+    const clockOffsetMs = this.#clockOffsetMs ?? 0;
     const work = { check, variables: item.variables, location: this.#location };
     const { egressPolicy, pace, chromium } = this.#options;
-    const shouldAlarm = runRequestId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);
+    const shouldAlarm =
+      runRequestId === undefined && check.locations.length > 1 && !this.#failingCheckIds.has(check.id);
     const onFailure = (): void => {
       if (shouldAlarm) this.#alarm({ checkId: check.id, dueMs });
     };
     const run = runCheck(work, { egressPolicy, pace, chromium, signal, onFailure })
       .then(({ picture, ...result }) => {
-        if (result.outcome === 'failed') this.#failing.add(check.id);
-        else if (result.outcome !== 'unknown') this.#failing.delete(check.id);
+        if (result.outcome === 'failed') this.#failingCheckIds.add(check.id);
+        else if (result.outcome !== 'unknown') this.#failingCheckIds.delete(check.id);
         const { outcome } = result;
-        const run = { checkId: check.id, dueMs, startedAtMs: result.startedAtMs + aheadMs };
+        const runFields = { checkId: check.id, dueMs, startedAtMs: result.startedAtMs + clockOffsetMs };
         this.#queue.add({
           ...result,
           steps: [...result.steps],
-          ...run,
+          ...runFields,
           ...(runRequestId !== undefined && { requestId: runRequestId }),
         });
         // Only for scheduled runs.
         if (picture !== undefined && outcome !== 'unknown' && runRequestId === undefined)
-          this.#pictures.add({ ...run, outcome, content: Buffer.from(picture).toString('base64') });
+          this.#pictures.add({ ...runFields, outcome, content: Buffer.from(picture).toString('base64') });
       })
       .catch((error: unknown) => {
         if (!signal.aborted)
           this.#options.log.error({ error: String(error), check: check.id }, 'a check could not be run');
       })
-      .finally(() => this.#running.delete(key));
-    this.#running.set(key, run);
+      .finally(() => this.#activeRuns.delete(key));
+    this.#activeRuns.set(key, run);
   }
 }
 
-/** Starts a probe. `stop` resolves after the unsent results are sent, if the platform answers. */
+/** Starts a probe. `stop` resolves after the unsent results are sent, if the platform responds. */
 export const startProbe = (options: ProbeOptions): RunningProbe => new Probe(options).start();

@@ -9,7 +9,7 @@ import { parseDurationMs } from '../subjects/alerts/durations.ts';
 import { type CheckFields, typedSettings } from '../subjects/synthetics/check.ts';
 import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
-import { finalOutcome, nextRetryDelayMs, type Outcome } from '../subjects/synthetics/state.ts';
+import { getFinalOutcome, getRetryDelayMs, type Outcome } from '../subjects/synthetics/state.ts';
 import { findVariables } from '../subjects/synthetics/templates.ts';
 import { BoundSecrets } from './bound-secrets.ts';
 import { redactPage } from './browser/page-events.ts';
@@ -127,14 +127,14 @@ export const runCheck = async (
       signal: deadline.signal,
       addSecret: (secret) => void secrets.push(secret),
       getSecretForms: () => visibleForms(secrets),
-      setPicture: (image) => {
+      setScreenshot: (image) => {
         picture = image;
       },
       runUncounted: (work) => deadline.runUncounted(work),
       chromium,
-      reach: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
+      resolveAddress: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
       findBoundHosts,
-      maySendTo: (texts, host) => findBoundHosts(texts).every((hosts) => isBoundTo(hosts, host)),
+      canSendTo: (texts, host) => findBoundHosts(texts).every((hosts) => isBoundTo(hosts, host)),
       secrets: Object.values(variables).filter(({ hosts }) => hosts !== undefined),
       boundSecrets,
     }).finally(() => deadline.end());
@@ -161,10 +161,10 @@ export const runCheck = async (
       message: joinMessages(redactedSteps),
       ...(picture !== undefined && { picture }),
     });
-    if (attempts.length === 1 && finalOutcome(attempts) === 'failed') onFailure();
-    const waitMs = nextRetryDelayMs(attempts, retries);
+    if (attempts.length === 1 && getFinalOutcome(attempts) === 'failed') onFailure();
+    const waitMs = getRetryDelayMs(attempts, retries);
     const last = attempts.at(-1);
-    if (waitMs === undefined && last !== undefined) return { ...last, outcome: finalOutcome(attempts) };
+    if (waitMs === undefined && last !== undefined) return { ...last, outcome: getFinalOutcome(attempts) };
     await pause(waitMs, undefined, { signal });
   }
 };

@@ -20,7 +20,7 @@ export interface ChromiumOptions {
 export interface Attempt {
   readonly egressPolicy: EgressPolicy;
   /** Call it before each request: resolves the address to connect to. */
-  reach(host: string, clock: PhaseClock): Promise<ResolvedAddress>;
+  resolveAddress(host: string, clock: PhaseClock): Promise<ResolvedAddress>;
   /** Runs work whose time does not count. */
   runUncounted<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly chromium: ChromiumOptions;
@@ -35,11 +35,11 @@ export interface Attempt {
   /** Returns the values to redact, in each form that texts may have. */
   getSecretForms(): readonly string[];
   /** Sets the final picture of the page: a JPEG. */
-  setPicture(picture: Uint8Array): void;
+  setScreenshot(jpeg: Uint8Array): void;
   /** Returns the hosts to which each secret is bound that the texts of the check name. */
   findBoundHosts(texts: readonly string[]): BoundHosts;
   /** Whether every secret that texts of the check name may be sent to a host. */
-  maySendTo(texts: readonly string[], host: string): boolean;
+  canSendTo(texts: readonly string[], host: string): boolean;
   /** Secrets of the check, with their hosts */
   readonly secrets: readonly ProbeVariable[];
   /** Finds secrets in rendered texts. */
@@ -62,7 +62,7 @@ export interface StepResult {
 }
 
 /** Maximum bytes of an answer that are read */
-export const maxReadBytes = 5 * 1024 * 1024;
+export const maxResponseBytes = 5 * 1024 * 1024;
 /** Maximum bytes that are stored of a failed answer */
 export const maxExcerptBytes = 4096;
 

@@ -130,7 +130,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const pace = { ...defaultPace, ...options.pace };
   const runtime = { bus, producer, states, pool, configuration, clock, metrics, log, pace };
   const consumers = chosen.map((processor) => {
-    const consumer = bus.consumer({ group: toConsumerGroup('processors', processor.name) });
+    const consumer = bus.createConsumer({ group: toConsumerGroup('processors', processor.name) });
     return {
       consumer,
       done: trackWork(`processor ${processor.name}`, () => runProcessor(processor, consumer, runtime)),

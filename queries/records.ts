@@ -12,7 +12,7 @@ export interface RecordSelection {
   readonly projectId?: string | undefined;
 }
 
-/** SQL of a condition, without those of the tenant and the range, and its parameters. */
+/** SQL of a condition and its parameters, without the conditions on the tenant and the range. */
 export interface Condition {
   readonly sql: string;
   readonly parameters: QueryParameters;
@@ -31,10 +31,10 @@ export const createCondition = (sql: string, parameters: QueryParameters = {}): 
 });
 
 /**
- * Returns the condition of a range including both ends. `{from:Int64}` and `{to:Int64}`, which may have a prefix, are
+ * Returns the condition of a range; both ends are inclusive. `{from:Int64}` and `{to:Int64}`, which may have a prefix, are
  * nanoseconds.
  */
-export const rangeCondition = (signal: QuerySignal, prefix = ''): string => {
+export const buildRangeCondition = (signal: QuerySignal, prefix = ''): string => {
   const { table } = getSignalRecords(signal);
   return `${table}.timestamp >= fromUnixTimestamp64Nano({${prefix}from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({${prefix}to:Int64}, 'UTC')`;
 };
@@ -52,33 +52,34 @@ export const isLongRange = ({ from, to }: Range): boolean => to - from >= longRa
  * position.
  *
  * ClickHouse caches which granules never match the `PREWHERE` condition, and plans an explicit `PREWHERE` a fifth
- * faster than one that it derives itself. The bounds of a long range are in `WHERE`, so that the condition is equal for
- * a moved range, and the cache is used. The bounds of a short range exclude most rows of their granules, and are in
+ * faster than one that it derives itself. The bounds of a long range are in `WHERE`: the condition then stays the same
+ * when the range moves, and the cache is used. The bounds of a short range exclude most rows of their granules, and are in
  * `PREWHERE`.
  *
  * For a subquery in `PREWHERE`, some versions of ClickHouse from 26.3 on use no index.
  */
-export const selectionClauses = (
+export const buildSelectionClauses = (
   signal: QuerySignal,
   { sql, hasSubquery }: Omit<Condition, 'parameters'>,
   range: Range,
   position?: string,
 ): string => {
-  const tenant = 'tenant_id = {tenant:String}';
-  const within = rangeCondition(signal);
+  const tenantSql = 'tenant_id = {tenant:String}';
+  const rangeSql = buildRangeCondition(signal);
   const positionConditions = position === undefined ? [] : [position];
-  if (hasSubquery) return `WHERE ${[tenant, within, sql, ...positionConditions].join(' AND ')}`;
-  if (isLongRange(range)) return `PREWHERE ${tenant} AND ${sql} WHERE ${[within, ...positionConditions].join(' AND ')}`;
-  const rest = positionConditions.length === 0 ? '' : ` WHERE ${positionConditions.join(' AND ')}`;
-  return `PREWHERE ${tenant} AND ${within} AND ${sql}${rest}`;
+  if (hasSubquery) return `WHERE ${[tenantSql, rangeSql, sql, ...positionConditions].join(' AND ')}`;
+  if (isLongRange(range))
+    return `PREWHERE ${tenantSql} AND ${sql} WHERE ${[rangeSql, ...positionConditions].join(' AND ')}`;
+  const whereClause = positionConditions.length === 0 ? '' : ` WHERE ${positionConditions.join(' AND ')}`;
+  return `PREWHERE ${tenantSql} AND ${rangeSql} AND ${sql}${whereClause}`;
 };
 
-export const rangeParameterValues = ({ from, to }: Range, prefix = ''): Record<string, string> => ({
+export const buildRangeParameters = ({ from, to }: Range, prefix = ''): Record<string, string> => ({
   [`${prefix}from`]: String(from),
   [`${prefix}to`]: String(to),
 });
 
-/** Returns the condition on records, to follow those of the tenant and the range. */
+/** Returns the condition on records. It follows the conditions on the tenant and the range. */
 export const buildRecordsCondition = ({ signal, search, projectId }: Omit<RecordSelection, 'range'>): Condition => {
   const conditions: string[] = [];
   const parameters: Record<string, string> = {};

@@ -11,7 +11,7 @@ import {
   scopeExpressions,
 } from '../schemas/fields.ts';
 import { quoteString } from '../schemas/tables/literal.ts';
-import { rangeCondition } from './records.ts';
+import { buildRangeCondition } from './records.ts';
 import { getSignalRecords, type QuerySignal, signalDefinitions } from './signals/index.ts';
 
 /** Matches JSON numbers, so that the same values count as numbers as in the search language. */
@@ -152,7 +152,7 @@ export class ValueReader {
     const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
     const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
     const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}
-      WHERE tenant_id = {tenant:String} AND ${rangeCondition(this.#signal)} AND ${condition}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`})`;
+      WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(this.#signal)} AND ${condition}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`})`;
     if (this.#resourceKeys.size === 0) return records;
     const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, expressions: attributeExpressions(key) }));
     return `${records} AS records LEFT ANY JOIN (

@@ -18,7 +18,7 @@ import { WireWriter } from '../schemas/protobuf/writer.ts';
 import type { BodyFormat } from './engine/body-format.ts';
 import { toRefusedAnswer } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
-import { refusal } from './engine/refusal.ts';
+import { createRefusal } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
 
 type Texts = ReadonlyMap<string, string>;
@@ -169,8 +169,8 @@ const readJsonStream = (reader: JsonReader, writer: WireWriter): void => {
 
 const lokiJson: BodyFormat = {
   name: 'loki-json',
-  carriedAs: 'otlp',
-  costly: true,
+  messageFormat: 'otlp',
+  isCostly: true,
   translate(body) {
     const writer = new WireWriter(body.length);
     const streams = (reader: JsonReader): void => readElements(reader, () => readJsonStream(reader, writer));
@@ -313,8 +313,8 @@ const readWireStream = (reader: WireReader, end: number, writer: WireWriter): vo
 
 const lokiProtobuf: BodyFormat = {
   name: 'loki-protobuf',
-  carriedAs: 'otlp',
-  costly: true,
+  messageFormat: 'otlp',
+  isCostly: true,
   translate(body) {
     const reader = new WireReader(body);
     const writer = new WireWriter(body.length * 2);
@@ -343,13 +343,13 @@ export const loki = defineHttpReceiver({
     const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (type === 'application/json') {
       if (encoding !== undefined && encoding !== 'snappy') return { signal, format: lokiJson, encoding };
-      return refusal('unsupported-encoding', 'Content-Encoding of JSON must be gzip, deflate, zstd or identity');
+      return createRefusal('unsupported-encoding', 'Content-Encoding of JSON must be gzip, deflate, zstd or identity');
     }
     if (type !== 'application/x-protobuf' && type !== '')
-      return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
+      return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
     // Protobuf is always a snappy block; many clients do not declare it.
     if (encoding === 'snappy' || encoding === 'identity') return { signal, format: lokiProtobuf, encoding: 'snappy' };
-    return refusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
+    return createRefusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
   },
   accepted: () => ({ status: 204, headers: {}, body: undefined }),
   refused: (_headers, refused) => toRefusedAnswer(refused, 'text/plain; charset=utf-8', `${refused.message}\n`),

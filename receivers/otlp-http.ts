@@ -11,7 +11,7 @@ import { type Answer, createHttpIngest, type HttpProtocol, toRefusedAnswer } fro
 import { respondRefused } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
-import { type Refusal, refusal, refusalKinds } from './engine/refusal.ts';
+import { createRefusal, type Refusal, refusalKinds } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
 import { badRequestJson, encodeBadRequest, encodeStatus } from './engine/status.ts';
 
@@ -22,8 +22,8 @@ const signalByPath = new Map<string, Signal>(signals.map((signal) => [signal, si
 
 const otlpJson: BodyFormat = {
   name: 'otlp-json',
-  carriedAs: 'otlp',
-  costly: true,
+  messageFormat: 'otlp',
+  isCostly: true,
   translate: (body, signal) => convertJsonRequest(signal, body),
 };
 
@@ -65,17 +65,17 @@ const protocol: HttpProtocol = {
   shape(signal, headers) {
     const format = formatByType.get(mediaType(headers));
     if (format === undefined)
-      return refusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
+      return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
     const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (encoding === undefined || encoding === 'snappy')
-      return refusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
+      return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
     return { signal, format, encoding };
   },
   accepted: (headers) => successes[mediaType(headers)] ?? emptySuccess,
   refused(headers, refused) {
     const { message } = refused;
-    const code = refusalKinds[refused.refused].grpc;
-    const isBadData = refused.refused === 'malformed';
+    const code = refusalKinds[refused.kind].grpc;
+    const isBadData = refused.kind === 'malformed';
     if (formatByType.get(mediaType(headers)) === otlpProtobuf) {
       const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
       return toRefusedAnswer(refused, 'application/x-protobuf', body);
@@ -119,9 +119,9 @@ export const otlpHttp = defineReceiver({
         if (cors(request, response)) return true;
         const signal = signalByPath.get(path);
         if (signal === undefined) {
-          refuse(request, response, refusal('not-found', 'the OTLP path does not exist'));
+          refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
         } else if (request.method !== 'POST') {
-          refuse(request, response, refusal('bad-method', 'telemetry is sent with POST'));
+          refuse(request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
         } else {
           ingest(request, response, signal);
         }
@@ -133,7 +133,7 @@ export const otlpHttp = defineReceiver({
       listen: (others) =>
         listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
           if (!bareHandler(request, response) && !others(request, response))
-            refuse(request, response, refusal('not-found', 'the OTLP path does not exist'));
+            refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
         }),
     };
   },

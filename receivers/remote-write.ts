@@ -4,12 +4,12 @@ import type { BodyFormat } from './engine/body-format.ts';
 import { toRefusedAnswer } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import type { Written } from './engine/prepare.ts';
-import { refusal } from './engine/refusal.ts';
+import { createRefusal } from './engine/refusal.ts';
 
 const acceptedBody = '{"status":"accepted"}';
 
-const version1: BodyFormat = { name: 'remote-write-1', carriedAs: 'remote-write-1', costly: false };
-const version2: BodyFormat = { name: 'remote-write-2', carriedAs: 'remote-write-2', costly: false };
+const version1: BodyFormat = { name: 'remote-write-1', messageFormat: 'remote-write-1', isCostly: false };
+const version2: BodyFormat = { name: 'remote-write-2', messageFormat: 'remote-write-2', isCostly: false };
 
 const formats = new Map<string, BodyFormat>([
   ['prometheus.writerequest', version1],
@@ -50,9 +50,12 @@ export const remoteWrite = defineHttpReceiver({
   shape(signal, headers) {
     const format = parseFormat(headers['content-type']);
     if (format === undefined)
-      return refusal('unsupported-type', 'Content-Type must be application/x-protobuf with a proto of remote-write');
+      return createRefusal(
+        'unsupported-type',
+        'Content-Type must be application/x-protobuf with a proto of remote-write',
+      );
     if (headers['content-encoding']?.trim().toLowerCase() !== 'snappy')
-      return refusal('unsupported-encoding', 'Content-Encoding must be snappy');
+      return createRefusal('unsupported-encoding', 'Content-Encoding must be snappy');
     return { signal, format, encoding: 'snappy' };
   },
   accepted(_headers, { format }, { written }) {

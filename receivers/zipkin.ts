@@ -15,7 +15,7 @@ import { WireWriter } from '../schemas/protobuf/writer.ts';
 import type { BodyFormat } from './engine/body-format.ts';
 import { toRefusedAnswer } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
-import { refusal } from './engine/refusal.ts';
+import { createRefusal } from './engine/refusal.ts';
 import { parseEncoding } from './engine/refuse.ts';
 
 interface Endpoint {
@@ -247,8 +247,8 @@ class SpanGroups {
 
 const zipkinJson: BodyFormat = {
   name: 'zipkin-json',
-  carriedAs: 'otlp',
-  costly: true,
+  messageFormat: 'otlp',
+  isCostly: true,
   translate(body) {
     const groups = new SpanGroups();
     readJsonText(body, (reader) =>
@@ -279,10 +279,10 @@ export const zipkin = defineHttpReceiver({
   shape(signal, headers) {
     const type = (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
     if (type !== 'application/json' && type !== '')
-      return refusal('unsupported-type', 'Content-Type must be application/json');
+      return createRefusal('unsupported-type', 'Content-Type must be application/json');
     const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (encoding === undefined || encoding === 'snappy')
-      return refusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
+      return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
     return { signal, format: zipkinJson, encoding };
   },
   accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),

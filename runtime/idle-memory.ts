@@ -7,10 +7,10 @@ import { runInNewContext } from 'node:vm';
 import { trackWork } from './current-work.ts';
 import { runEvery } from './interval.ts';
 
-const checkMs = 15_000;
+const checkIntervalMs = 15_000;
 /** A thread is idle if its loop is busy for less than this share of the time. */
 const idleShare = 0.05;
-/** Below this growth a collection is not worthwhile: it takes about a millisecond per megabyte in use. */
+/** Minimum growth that justifies a collection, which takes about a millisecond per megabyte in use. */
 const minGrowthBytes = 16 * 1024 * 1024;
 
 const measureHeapBytes = (): number => {
@@ -18,7 +18,7 @@ const measureHeapBytes = (): number => {
   return heap + external;
 };
 
-/** V8's own `gc`, which threads of a process get only with a flag. */
+/** Returns V8's `gc` function, which is exposed only with a flag. */
 const createCollector = (): (() => void) => {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
@@ -61,7 +61,7 @@ const createIdleCheck = (): (() => boolean) => {
 export const collectWhenIdle = (isIdle: () => boolean = createIdleCheck()): (() => void) => {
   let bytesAfterLastCollection = 0;
   let collect: (() => void) | undefined;
-  return runEvery(checkMs, () => {
+  return runEvery(checkIntervalMs, () => {
     if (!isIdle() || measureHeapBytes() - bytesAfterLastCollection < minGrowthBytes) return;
     trackWork('collecting memory', () => {
       releaseAll();

@@ -28,7 +28,7 @@ export interface StateStore {
    */
   load(key: string): Promise<Snapshot | undefined>;
   /** Returns the number of the last snapshot. Cheap. */
-  number(key: string): Promise<number | undefined>;
+  getNumber(key: string): Promise<number | undefined>;
   /**
    * Replaces the snapshot with number `expected` (`undefined` for none). Returns the new number, which is greater than
    * all earlier numbers of the key. Rejects with `ConflictError` (`version`) if another process saved or deleted the
@@ -87,19 +87,19 @@ const validateKey = (key: string): string => {
   return key;
 };
 
-/** Saves of a key sort by the number that they expected. */
-const saveKey = (key: string, expected = 0): string => `${key}#${String(expected).padStart(16, '0')}`;
+/** Creates the prefix of a save’s ID, which sorts by the expected number. */
+const createSaveKey = (key: string, expected = 0): string => `${key}#${String(expected).padStart(16, '0')}`;
 
-const chunkId = (save: string, index: number): string => `${save}#${index}`;
+const createChunkId = (save: string, index: number): string => `${save}#${index}`;
 
 /** Abandoned chunks read per page during removal: each read includes their bytes. */
 const abandonedPageSize = 4;
 
 /**
- * Opens the snapshots in `documents`. The head document of a key names its number and the save that wrote it. Replacing
- * the head is the compare-and-set. Readers follow it to the chunks, which the save wrote first under an ID of its own.
- * Numbers only grow, so a save that expected less than the current number has failed or is outdated. The next save
- * removes its chunks, even if its process was killed.
+ * Opens the snapshots in `documents`. The head document of a key contains the snapshot’s number and the ID of the save
+ * that wrote it. Each save writes its chunks under its own ID, and then replaces the head with a compare-and-set. Numbers
+ * only grow, so a save that expected an older number has failed or is outdated. The next save removes its chunks, even
+ * if its process was killed.
  */
 export const openStates = ({
   documents,
@@ -108,24 +108,24 @@ export const openStates = ({
   readonly documents: Pick<Documents, 'forTenant'>;
   readonly clock: Clock;
 }): StateStore => {
-  const stored = documents.forTenant(processorStatesTenant);
-  const heads = stored.collection(processorStates);
-  const chunks = stored.collection(processorStateChunks);
+  const stateDocuments = documents.forTenant(processorStatesTenant);
+  const heads = stateDocuments.collection(processorStates);
+  const chunks = stateDocuments.collection(processorStateChunks);
 
   const writeChunks = async (save: string, bytes: Buffer): Promise<number> => {
     const count = Math.ceil(bytes.length / chunkBytes);
     for (let index = 0; index < count; index++) {
-      const part = bytes.subarray(index * chunkBytes, (index + 1) * chunkBytes);
-      await chunks.insert({ id: chunkId(save, index), bytes: encodeBase64(part) });
+      const chunk = bytes.subarray(index * chunkBytes, (index + 1) * chunkBytes);
+      await chunks.insert({ id: createChunkId(save, index), bytes: encodeBase64(chunk) });
     }
     return count;
   };
 
   const deleteChunks = async ({ save, chunks: count = 0 }: Pick<ProcessorState, 'save' | 'chunks'>): Promise<void> => {
-    for (let index = 0; save !== undefined && index < count; index++) await chunks.delete(chunkId(save, index));
+    for (let index = 0; save !== undefined && index < count; index++) await chunks.delete(createChunkId(save, index));
   };
 
-  const discardBetween = async (from: string, to: string): Promise<void> => {
+  const deleteChunksBetween = async (from: string, to: string): Promise<void> => {
     for (;;) {
       const { items } = await chunks.list({ filter: { id: { $gt: from, $lt: to } }, limit: abandonedPageSize });
       if (items.length === 0) return;
@@ -137,16 +137,16 @@ export const openStates = ({
    * Deletes the chunks of all saves of the key except `currentSave`, which created snapshot `number`, and later saves: a save
    * that expects `number` may be in progress.
    */
-  const discardBefore = async (key: string, number: number, currentSave: string): Promise<void> => {
-    await discardBetween(saveKey(key), currentSave);
-    await discardBetween(`${currentSave}~`, saveKey(key, number));
+  const deleteAbandonedChunks = async (key: string, number: number, currentSave: string): Promise<void> => {
+    await deleteChunksBetween(createSaveKey(key), currentSave);
+    await deleteChunksBetween(`${currentSave}~`, createSaveKey(key, number));
   };
 
-  const read = async (key: string, { bytes, save = '', chunks: count = 0 }: ProcessorState): Promise<Buffer> => {
+  const readBytes = async (key: string, { bytes, save = '', chunks: count = 0 }: ProcessorState): Promise<Buffer> => {
     if (bytes !== undefined) return decodeBase64(bytes);
     const parts: Buffer[] = [];
     for (let index = 0; index < count; index++) {
-      const chunk = await chunks.find(chunkId(save, index));
+      const chunk = await chunks.find(createChunkId(save, index));
       if (chunk === undefined) throw new DamagedStateError(key, `chunk ${index + 1} of ${count} is missing`);
       parts.push(decodeBase64(chunk.bytes));
       // SQLite answers synchronously, so a series of chunks would block the event loop.
@@ -156,7 +156,7 @@ export const openStates = ({
   };
 
   const openSnapshot = async (key: string, head: ProcessorState): Promise<Snapshot> => {
-    const compressed = await read(key, head);
+    const compressed = await readBytes(key, head);
     const bytes = await decompressState(compressed, head.size).catch((cause: unknown) => {
       throw new DamagedStateError(key, 'its bytes differ from those that were saved', cause);
     });
@@ -169,10 +169,10 @@ export const openStates = ({
   const replaceHead = async (
     key: string,
     fields: ProcessorState,
-    before: StoredMetadata | undefined,
+    previousHead: StoredMetadata | undefined,
   ): Promise<void> => {
-    if (before === undefined) await heads.insert({ id: key, ...fields });
-    else await heads.replace(key, fields, before.version);
+    if (previousHead === undefined) await heads.insert({ id: key, ...fields });
+    else await heads.replace(key, fields, previousHead.version);
   };
 
   return {
@@ -189,38 +189,38 @@ export const openStates = ({
       }
     },
 
-    async number(key) {
+    async getNumber(key) {
       return (await heads.find(validateKey(key)))?.number;
     },
 
     async save(key, bytes, expected) {
-      const before = await heads.find(validateKey(key));
-      if (before?.number !== expected) throw toConflictError(key, expected);
+      const previousHead = await heads.find(validateKey(key));
+      if (previousHead?.number !== expected) throw toConflictError(key, expected);
       const compressed = await compressState(bytes);
       // A deleted key restarts above its earlier numbers.
       const number = expected === undefined ? Math.max(1, Math.floor(clock.now())) : expected + 1;
-      const save = `${saveKey(key, expected)}#${randomUUID()}`;
+      const save = `${createSaveKey(key, expected)}#${randomUUID()}`;
       const content =
         compressed.length <= maxInlineBytes
           ? { bytes: encodeBase64(compressed) }
           : { save, chunks: await writeChunks(save, compressed) };
       try {
-        await replaceHead(key, { number, size: bytes.length, ...content }, before);
+        await replaceHead(key, { number, size: bytes.length, ...content }, previousHead);
       } catch (cause) {
         if (!(cause instanceof ConflictError)) throw cause;
         await deleteChunks(content).catch(() => undefined);
         throw toConflictError(key, expected, cause);
       }
       // The snapshot is saved. The next save removes leftovers.
-      await deleteChunks(before ?? {})
-        .then(() => discardBefore(key, number, save))
+      await deleteChunks(previousHead ?? {})
+        .then(() => deleteAbandonedChunks(key, number, save))
         .catch(() => undefined);
       return number;
     },
 
     async remove(key) {
       await heads.delete(validateKey(key));
-      await discardBetween(saveKey(key), saveKey(key, Number.MAX_SAFE_INTEGER));
+      await deleteChunksBetween(createSaveKey(key), createSaveKey(key, Number.MAX_SAFE_INTEGER));
     },
   };
 };

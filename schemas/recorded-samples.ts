@@ -136,9 +136,9 @@ const writeSeries = (writer: WireWriter, { labels, value }: RecordedSeries, atMs
   });
 
 /** Returns a remote-write 1.0 request with these samples. */
-export const encodeWriteRequest = (all: readonly Pick<RecordedSamples, 'atMs' | 'series'>[]): Buffer => {
+export const encodeWriteRequest = (batches: readonly Pick<RecordedSamples, 'atMs' | 'series'>[]): Buffer => {
   const writer = new WireWriter(4096);
-  for (const { atMs, series } of all) {
+  for (const { atMs, series } of batches) {
     if (atMs < 0) throw new PermanentError('bad-time', `samples of the time ${atMs} are from before 1970`);
     for (const recordedSeries of series) writeSeries(writer, recordedSeries, atMs);
   }

@@ -58,7 +58,7 @@ export const DetectionMatch = z.strictObject({
   names: z.array(z.string()),
   /** Counted or measured values, one per field; null if the record has no such field. */
   values: z.array(z.string().nullable()),
-  /** Aliases and fields for the grouping of a chained correlation. */
+  /** Signal of the match. Its `group` contains the aliases and fields by which a chained correlation groups. */
   signal: DetectionSignal,
 });
 export type DetectionMatch = z.output<typeof DetectionMatch>;

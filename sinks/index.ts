@@ -62,7 +62,10 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const producer = await bus.producer();
   const pool = new ScanPool(new URL('./registry.ts', import.meta.url), options.threads);
   const running = selectedSinks.map((sink) => {
-    const consumer = bus.consumer({ group: toConsumerGroup('sinks', sink.name), ...batchLimits(options.embedded) });
+    const consumer = bus.createConsumer({
+      group: toConsumerGroup('sinks', sink.name),
+      ...batchLimits(options.embedded),
+    });
     const handler = createBatchHandler(sink, { ...options, producer, pool });
     return { consumer, done: trackWork(`sink ${sink.name}`, () => consumer.run(topicNames(sink), handler)) };
   });

@@ -20,7 +20,7 @@ import type { sloResource } from '../api/groups/slos/slo.ts';
 import type { checkResource } from '../api/groups/synthetics/check.ts';
 import type { listTraces } from '../api/groups/traces/list.ts';
 import type { getUsage } from '../api/groups/usage/show.ts';
-import { callOf, listOf } from './client/call.ts';
+import { declareCall, declareListCall } from './client/call.ts';
 import type { AreaGroup } from './frame/area.ts';
 
 export const areaGroups: readonly AreaGroup[] = [
@@ -30,43 +30,43 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/services',
         title: 'Services',
-        requiredCall: callOf<typeof listServices>('GET', '/api/services'),
+        requiredCall: declareCall<typeof listServices>('GET', '/api/services'),
         load: async () => (await import('./areas/services/services.tsx')).Services,
       },
       {
         path: '/errors',
         title: 'Errors',
-        requiredCall: callOf<typeof listErrors>('GET', '/api/errors'),
+        requiredCall: declareCall<typeof listErrors>('GET', '/api/errors'),
         load: async () => (await import('./areas/errors/errors.tsx')).Errors,
       },
       {
         path: '/alerts',
         title: 'Alerts',
-        requiredCall: callOf<typeof listAlerts>('GET', '/api/alerts'),
+        requiredCall: declareCall<typeof listAlerts>('GET', '/api/alerts'),
         load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
       },
       {
         path: '/anomalies',
         title: 'Anomalies',
-        requiredCall: callOf<typeof listAnomalies>('GET', '/api/ai/anomalies'),
+        requiredCall: declareCall<typeof listAnomalies>('GET', '/api/ai/anomalies'),
         load: async () => (await import('./areas/anomalies/anomalies.tsx')).Anomalies,
       },
       {
         path: '/slos',
         title: 'SLOs',
-        requiredCall: listOf<typeof sloResource>('/api/slos'),
+        requiredCall: declareListCall<typeof sloResource>('/api/slos'),
         load: async () => (await import('./areas/slos/slos.tsx')).Slos,
       },
       {
         path: '/checks',
         title: 'Checks',
-        requiredCall: listOf<typeof checkResource>('/api/synthetics/checks'),
+        requiredCall: declareListCall<typeof checkResource>('/api/synthetics/checks'),
         load: async () => (await import('./areas/checks/checks.tsx')).Checks,
       },
       {
         path: '/events',
         title: 'Events',
-        requiredCall: callOf<typeof listEvents>('GET', '/api/events'),
+        requiredCall: declareCall<typeof listEvents>('GET', '/api/events'),
         load: async () => (await import('./areas/events/events.tsx')).Events,
       },
     ],
@@ -77,38 +77,38 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/logs',
         title: 'Logs',
-        requiredCall: callOf<typeof listLogs>('GET', '/api/logs'),
+        requiredCall: declareCall<typeof listLogs>('GET', '/api/logs'),
         load: async () => (await import('./areas/logs/logs.tsx')).Logs,
       },
       {
         path: '/traces',
         title: 'Traces',
-        requiredCall: callOf<typeof listTraces>('GET', '/api/traces'),
+        requiredCall: declareCall<typeof listTraces>('GET', '/api/traces'),
         load: async () => (await import('./areas/traces/traces.tsx')).Traces,
       },
       {
         // Prometheus scrapes `/metrics`.
         path: '/explore-metrics',
         title: 'Metrics',
-        requiredCall: callOf<typeof listMetrics>('GET', '/api/metrics'),
+        requiredCall: declareCall<typeof listMetrics>('GET', '/api/metrics'),
         load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
       },
       {
         path: '/dashboards',
         title: 'Dashboards',
-        requiredCall: callOf<typeof listDashboards>('GET', '/api/dashboards'),
+        requiredCall: declareCall<typeof listDashboards>('GET', '/api/dashboards'),
         load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
       },
       {
         path: '/saved-queries',
         title: 'Saved queries',
-        requiredCall: listOf<typeof savedQueryResource>('/api/saved-queries'),
+        requiredCall: declareListCall<typeof savedQueryResource>('/api/saved-queries'),
         load: async () => (await import('./areas/saved-queries/saved-queries.tsx')).SavedQueries,
       },
       {
         path: '/ask',
         title: 'Ask',
-        requiredCall: callOf<typeof answerQuestion>('POST', '/api/ai/query'),
+        requiredCall: declareCall<typeof answerQuestion>('POST', '/api/ai/query'),
         load: async () => (await import('./areas/ask/ask.tsx')).Questions,
       },
     ],
@@ -119,25 +119,25 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/infrastructure',
         title: 'Hosts',
-        requiredCall: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
+        requiredCall: declareCall<typeof listHosts>('GET', '/api/infrastructure/hosts'),
         load: async () => (await import('./areas/infrastructure/infrastructure.tsx')).Infrastructure,
       },
       {
         path: '/kubernetes',
         title: 'Kubernetes',
-        requiredCall: callOf<typeof listClusters>('GET', '/api/kubernetes/clusters'),
+        requiredCall: declareCall<typeof listClusters>('GET', '/api/kubernetes/clusters'),
         load: async () => (await import('./areas/kubernetes/kubernetes.tsx')).Kubernetes,
       },
       {
         path: '/databases',
         title: 'Databases',
-        requiredCall: callOf<typeof listDatabases>('GET', '/api/databases'),
+        requiredCall: declareCall<typeof listDatabases>('GET', '/api/databases'),
         load: async () => (await import('./areas/databases/databases.tsx')).Databases,
       },
       {
         path: '/network',
         title: 'Network',
-        requiredCall: callOf<typeof listFlows>('GET', '/api/network/flows'),
+        requiredCall: declareCall<typeof listFlows>('GET', '/api/network/flows'),
         load: async () => (await import('./areas/network/network.tsx')).Network,
       },
     ],
@@ -148,13 +148,13 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/incidents',
         title: 'Incidents',
-        requiredCall: listOf<typeof incidentResource>('/api/incidents'),
+        requiredCall: declareListCall<typeof incidentResource>('/api/incidents'),
         load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
       },
       {
         path: '/detections',
         title: 'Detections',
-        requiredCall: callOf<typeof listSignals>('GET', '/api/siem/signals'),
+        requiredCall: declareCall<typeof listSignals>('GET', '/api/siem/signals'),
         load: async () => (await import('./areas/detections/detections.tsx')).Detections,
       },
     ],
@@ -165,13 +165,13 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/get-started',
         title: 'Get started',
-        requiredCall: callOf<typeof showOnboarding>('GET', '/api/onboarding'),
+        requiredCall: declareCall<typeof showOnboarding>('GET', '/api/onboarding'),
         load: async () => (await import('./areas/get-started/get-started.tsx')).GetStarted,
       },
       {
         path: '/settings',
         title: 'Settings',
-        requiredCall: callOf<typeof getUsage>('GET', '/api/usage'),
+        requiredCall: declareCall<typeof getUsage>('GET', '/api/usage'),
         load: async () => (await import('./areas/settings/settings.tsx')).Settings,
       },
     ],

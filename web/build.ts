@@ -1,15 +1,15 @@
-/** Builds the page with esbuild, into files with their hash in the name. Standalone: `node bin/node.mjs web/build.ts`. */
+/** Builds the page with esbuild into files with hashed names. To run it alone: `node bin/node.mjs web/build.ts`. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const home = join(root, 'node_modules/.cache/oiq-web');
-const listFile = join(home, 'built.json');
+const cacheDirectory = join(root, 'node_modules/.cache/oiq-web');
+const listFile = join(cacheDirectory, 'built.json');
 
-/** The last build with its sources */
-export interface Built {
+/** Result of a build of the page */
+export interface PageBuild {
   /** Directory of the files */
   readonly directory: string;
   /** Names of the entry files in that directory */
@@ -17,29 +17,29 @@ export interface Built {
   readonly style: string;
 }
 
-interface BuiltFrom extends Built {
+interface StoredBuild extends PageBuild {
   /** Hash of each source by its path from the root */
   readonly sources: Readonly<Record<string, string>>;
 }
 
-const hashOf = (path: string): string =>
+const hashFile = (path: string): string =>
   existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
 
-/** The lock file identifies packages. */
-const ownSources = (inputs: readonly string[]): string[] => [
+/** Returns the sources of the page; the lock file stands for all packages. */
+const toSourcePaths = (inputs: readonly string[]): string[] => [
   'package-lock.json',
   'web/build.ts',
   ...inputs.filter((path) => !path.startsWith('node_modules/')),
 ];
 
-const builtBefore = (): BuiltFrom | undefined => {
+const readFreshBuild = (): StoredBuild | undefined => {
   if (!existsSync(listFile)) return undefined;
-  const before = JSON.parse(readFileSync(listFile, 'utf8')) as BuiltFrom;
-  const isFresh = Object.entries(before.sources).every(([path, hash]) => hashOf(join(root, path)) === hash);
-  return isFresh && existsSync(join(home, before.directory)) ? before : undefined;
+  const storedBuild = JSON.parse(readFileSync(listFile, 'utf8')) as StoredBuild;
+  const isFresh = Object.entries(storedBuild.sources).every(([path, hash]) => hashFile(join(root, path)) === hash);
+  return isFresh && existsSync(join(cacheDirectory, storedBuild.directory)) ? storedBuild : undefined;
 };
 
-const bundle = async (outdir: string) => {
+const bundlePage = async (outdir: string) => {
   const { build } = await import('esbuild');
   const { metafile } = await build({
     absWorkingDir: root,
@@ -67,31 +67,33 @@ const bundle = async (outdir: string) => {
   return metafile;
 };
 
-const buildFresh = async (): Promise<BuiltFrom> => {
-  mkdirSync(home, { recursive: true });
-  const made = join(home, `made-${process.pid}-${Date.now()}`);
-  const { inputs, outputs } = await bundle(made);
-  const names = Object.keys(outputs).map((path) => relative(made, join(root, path)));
-  const named = (pattern: RegExp): string => names.find((name) => pattern.test(name)) ?? '';
+const buildPage = async (): Promise<StoredBuild> => {
+  mkdirSync(cacheDirectory, { recursive: true });
+  const outputDirectory = join(cacheDirectory, `made-${process.pid}-${Date.now()}`);
+  const { inputs, outputs } = await bundlePage(outputDirectory);
+  const names = Object.keys(outputs).map((path) => relative(outputDirectory, join(root, path)));
+  const findName = (pattern: RegExp): string => names.find((name) => pattern.test(name)) ?? '';
   const directory = createHash('sha256').update(names.sort().join()).digest('hex').slice(0, 16);
-  // Two concurrent builds have the same result.
-  if (existsSync(join(home, directory))) rmSync(made, { recursive: true });
-  else renameSync(made, join(home, directory));
-  const sources = Object.fromEntries(ownSources(Object.keys(inputs)).map((path) => [path, hashOf(join(root, path))]));
-  const built = { directory, script: named(/^main-.*\.js$/), style: named(/^page-.*\.css$/), sources };
-  const written = `${listFile}.${process.pid}`;
-  writeFileSync(written, JSON.stringify(built));
-  renameSync(written, listFile);
+  // A concurrent build with the same result may have created the directory.
+  if (existsSync(join(cacheDirectory, directory))) rmSync(outputDirectory, { recursive: true });
+  else renameSync(outputDirectory, join(cacheDirectory, directory));
+  const sources = Object.fromEntries(
+    toSourcePaths(Object.keys(inputs)).map((path) => [path, hashFile(join(root, path))]),
+  );
+  const built = { directory, script: findName(/^main-.*\.js$/), style: findName(/^page-.*\.css$/), sources };
+  const temporaryFile = `${listFile}.${process.pid}`;
+  writeFileSync(temporaryFile, JSON.stringify(built));
+  renameSync(temporaryFile, listFile);
   return built;
 };
 
-/** Returns the built page. It is built if it is missing or its sources have changed. */
-export const builtPage = async (): Promise<Built> => {
-  const { directory, script, style } = builtBefore() ?? (await buildFresh());
-  return { directory: join(home, directory), script, style };
+/** Returns the build of the page. Builds it if it is missing or if its sources have changed. */
+export const ensurePageBuilt = async (): Promise<PageBuild> => {
+  const { directory, script, style } = readFreshBuild() ?? (await buildPage());
+  return { directory: join(cacheDirectory, directory), script, style };
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { directory } = await builtPage();
-  process.stdout.write(`The page is in ${relative(dirname(home), directory)}.\n`);
+  const { directory } = await ensurePageBuilt();
+  process.stdout.write(`The page is in ${relative(dirname(cacheDirectory), directory)}.\n`);
 }

@@ -3,16 +3,16 @@ import { render } from 'preact';
 import { areaGroups } from './areas.ts';
 import { path } from './frame/address.ts';
 import { Frame } from './frame/frame.tsx';
-import { later } from './frame/lazy-load.tsx';
+import { lazyLoad } from './frame/lazy-load.tsx';
 import { openSession } from './frame/session.ts';
 
-const SharedSnapshot = later(async () => (await import('./areas/dashboards/shared.tsx')).SharedSnapshot);
+const SharedSnapshot = lazyLoad(async () => (await import('./areas/dashboards/shared.tsx')).SharedSnapshot);
 
-const place = document.getElementById('page');
-// The document contains a loading message.
-place?.replaceChildren();
-if (place !== null && path.value === '/snapshot') render(<SharedSnapshot />, place);
-else if (place !== null) {
+const container = document.getElementById('page');
+// Removes the loading message of the document.
+container?.replaceChildren();
+if (container !== null && path.value === '/snapshot') render(<SharedSnapshot />, container);
+else if (container !== null) {
   openSession();
-  render(<Frame groups={areaGroups} />, place);
+  render(<Frame groups={areaGroups} />, container);
 }

@@ -1,10 +1,10 @@
-/** Restrictions of API calls, from the API to the page */
+/** Restrictions of API calls, which the API passes to the page */
 
-/** Restricted calls, with the required permissions */
+/** Permissions that a group of API calls requires */
 export interface Restriction {
   readonly roles: readonly string[];
   /** Entitlement that the plan must include */
   readonly entitlement?: string;
-  /** `GET /api/logs`. */
+  /** Method and path, for example `GET /api/logs` */
   readonly calls: readonly string[];
 }

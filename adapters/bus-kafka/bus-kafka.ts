@@ -37,12 +37,12 @@ export interface KafkaBusOptions extends KafkaSecurity {
   readonly rebalanceTimeoutMs?: number;
 }
 
-/** Bytes held for consumers that have not reached them yet. */
-const maxHeldBytes = 64 * 1024 * 1024;
-const checkMs = 3000;
-const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
+/** Maximum bytes buffered for consumers that have not consumed them yet. */
+const maxBufferedBytes = 64 * 1024 * 1024;
+const checkTimeoutMs = 3000;
+const silentLogging = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
 
-/** A fetcher with its own connections, because other requests would wait behind its requests. */
+/** Opens a fetcher with its own connections, because its requests would delay other requests. */
 const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetch' | 'close'> => {
   const cluster = new Cluster(driver);
   const fetcher = new Fetcher(cluster, log);
@@ -59,12 +59,12 @@ const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetc
  * Opens the bus. Connections are opened on demand, so `check` and the first use report an unavailable cluster. `close`
  * abandons consumers that were not stopped: their batches in progress are not committed.
  */
-export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
+export const openKafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const { brokers, replication, clientId = 'oiq', log = silentLog, tls = false, sasl } = options;
   const { sessionTimeoutMs = 10_000, rebalanceTimeoutMs = 300_000 } = options;
   const driver = driverOptions(brokers, clientId, options);
   const kafka = new Kafka({
-    ...quietDriver,
+    ...silentLogging,
     clientId,
     brokers: [...brokers],
     ssl: typeof tls === 'boolean' ? tls : { ...tls },
@@ -79,9 +79,14 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const consumers = new Set<KafkaConsumer>();
   const followers = new Set<KafkaFollower>();
 
-  const shared = new SharedFetcher(() => openWorkerFetcher(driver, log), new Budget(maxHeldBytes));
+  const sharedFetcher = new SharedFetcher(() => openWorkerFetcher(driver, log), new Budget(maxBufferedBytes));
 
-  const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
+  const createConsumer = ({
+    group,
+    maxRecords = 20_000,
+    maxBytes = 8 * 1024 * 1024,
+    maxWaitMs = 1000,
+  }: ConsumerOptions) => {
     const formerGroup = getFormerGroup(group);
     const newConsumer = new KafkaConsumer({
       driver,
@@ -89,7 +94,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
       limits: { maxRecords, maxBytes, maxWaitMs },
       timing: { sessionTimeoutMs, rebalanceTimeoutMs },
       log,
-      shared,
+      shared: sharedFetcher,
       takeover: formerGroup === undefined ? undefined : new Takeover({ group, formerGroup, administration, log }),
       earliest: async (topic) => (await administration.offsets(topic)).map(({ earliest }) => earliest),
     });
@@ -99,11 +104,11 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
 
   const check = async (): Promise<void> => {
     try {
-      await withTimeout(checkMs, cluster.metadata([], true));
+      await withTimeout(checkTimeoutMs, cluster.metadata([], true));
     } catch (cause) {
       throw toFailure('Kafka cannot be reached', cause);
     }
-    // Brokers may answer and still refuse writes, for example with too few replicas or without the right to write.
+    // Brokers may respond and still reject writes, for example because of too few replicas or a missing permission.
     const publishFailure = [...producers]
       .map((producer) => producer.failureReason)
       .find((reason) => reason !== undefined);
@@ -111,10 +116,10 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   };
 
   /**
-   * A follower with its own connections: its request waits for records and would block later requests on the same
-   * connection.
+   * Creates a follower with its own connections. Its request waits for records, and would block later requests on the
+   * same connection.
    */
-  const follower = (): KafkaFollower => {
+  const createFollower = (): KafkaFollower => {
     const newFollower = new KafkaFollower(new Cluster(driver), log);
     followers.add(newFollower);
     return newFollower;
@@ -131,9 +136,9 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
       producers.add(producer);
       return producer;
     },
-    consumer,
+    createConsumer,
     read: (topic, partition, from, to) => readRange({ administration, cluster, log }, topic, partition, from, to),
-    follower,
+    createFollower,
     offsets: (topic) => administration.offsets(topic),
     lag: (group, topics) => administration.lag(group, topics),
     members: (groups) => administration.members(groups),
@@ -141,7 +146,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     check,
     async close() {
       await Promise.all([...consumers].map((each) => each.abandon()));
-      shared.close();
+      sharedFetcher.close();
       await Promise.all([...followers].map((each) => each.close()));
       await Promise.all([...producers].map((each) => each.close()));
       await cluster.close();
@@ -163,19 +168,19 @@ async function* readRange(
   from: number,
   to: number,
 ): AsyncGenerator<BusRecord> {
-  const bounds = (await administration.offsets(topic)).find((entry) => entry.partition === partition);
-  if (bounds === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
-  if (from < bounds.earliest) throw gapError(topic, partition, from, bounds.earliest);
+  const partitionOffsets = (await administration.offsets(topic)).find((entry) => entry.partition === partition);
+  if (partitionOffsets === undefined) throw new Error(`topic ${topic} has no partition ${partition}`);
+  if (from < partitionOffsets.earliest) throw gapError(topic, partition, from, partitionOffsets.earliest);
   const end = Math.min(to, await cluster.stableEnd(topic, partition));
   const fetcher = new Fetcher(cluster, log);
   try {
-    for (let next = from; next < end; ) {
-      // Some callers read the first record only.
-      const batch = await fetcher.fetch(topic, partition, next, next === from ? 1 : pooledBufferBytes);
+    for (let nextOffset = from; nextOffset < end; ) {
+      // The first fetch is small, because some callers read only the first record.
+      const batch = await fetcher.fetch(topic, partition, nextOffset, nextOffset === from ? 1 : pooledBufferBytes);
       if (batch === undefined) return;
       for (const { offset, timestampMs, record } of batch.records)
         if (offset < end) yield toBusRecord(topic, partition, offset, timestampMs, record);
-      next = batch.next;
+      nextOffset = batch.next;
     }
   } finally {
     fetcher.close();

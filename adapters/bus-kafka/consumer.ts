@@ -51,17 +51,17 @@ export class KafkaConsumer implements Consumer {
   readonly #fetchCluster: Cluster;
   readonly #coordinatorCluster: Cluster;
   readonly #membership: Membership;
-  readonly #rejected = throttleFailures((error, partitions) => {
+  readonly #reportRejection = throttleFailures((error, partitions) => {
     const { log, group } = this.#options;
     log.warn(
       { group, partitions, reason: describeFailure(error) },
       'assigned partitions were rejected; they are assigned again',
     );
   });
-  readonly #stopping = new AbortController();
-  readonly #abandoning = new AbortController();
+  readonly #stopController = new AbortController();
+  readonly #abandonController = new AbortController();
   #running: Promise<void> | undefined;
-  #joined = false;
+  #hasJoined = false;
 
   constructor(options: KafkaConsumerOptions) {
     const { driver, group, timing } = options;
@@ -72,33 +72,33 @@ export class KafkaConsumer implements Consumer {
   }
 
   run(topics: readonly string[], onBatch: Handlers['onBatch'], events: PartitionEvents = {}): Promise<void> {
-    this.#running ??= this.#run(topics, { onBatch, events: this.#untilAbandoned(events) });
+    this.#running ??= this.#run(topics, { onBatch, events: this.#suppressAfterAbandon(events) });
     return this.#running;
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    this.#stopController.abort();
     await this.#running?.catch(() => undefined);
   }
 
   /** Drops everything like a crash: no commit, no leave. */
   async abandon(): Promise<void> {
-    this.#abandoning.abort();
-    this.#stopping.abort();
+    this.#abandonController.abort();
+    this.#stopController.abort();
     await Promise.all([this.#fetchCluster.close(), this.#coordinatorCluster.close()]).catch(() => undefined);
   }
 
   /** Emits no events after abandonment, like a crash. */
-  #untilAbandoned(events: PartitionEvents): PartitionEvents {
+  #suppressAfterAbandon(events: PartitionEvents): PartitionEvents {
     return {
       assigned: (partition) => events.assigned?.(partition),
-      onRevoked: (partition) => (this.#abandoning.signal.aborted ? undefined : events.onRevoked?.(partition)),
+      onRevoked: (partition) => (this.#abandonController.signal.aborted ? undefined : events.onRevoked?.(partition)),
     };
   }
 
   async #run(topics: readonly string[], handlers: Handlers): Promise<void> {
     try {
-      for (let failures = 0; !this.#stopping.signal.aborted; ) {
+      for (let failures = 0; !this.#stopController.signal.aborted; ) {
         try {
           await this.#runMembership(topics, handlers);
           failures = 0;
@@ -108,7 +108,7 @@ export class KafkaConsumer implements Consumer {
         }
       }
     } finally {
-      if (!this.#abandoning.signal.aborted) {
+      if (!this.#abandonController.signal.aborted) {
         await this.#membership.leave().catch(() => undefined);
         await this.abandon();
       }
@@ -118,12 +118,12 @@ export class KafkaConsumer implements Consumer {
   /** Waits before the next attempt; rejects when no attempt is left. */
   async #recover(error: unknown, failures: number): Promise<void> {
     const { log, group } = this.#options;
-    const mayAppearLater = error instanceof MissingTopicError && failures < maxMissingTopicAttempts;
-    if (error instanceof FatalBusError && !mayAppearLater) throw error;
+    const canTopicAppearLater = error instanceof MissingTopicError && failures < maxMissingTopicAttempts;
+    if (error instanceof FatalBusError && !canTopicAppearLater) throw error;
     // A restarting broker is normal operation; only a lasting failure is logged.
     if (failures === 3) log.warn({ group, reason: describeFailure(error) }, 'cannot join the group; trying again');
     const backOffMs = Math.min(200 * 2 ** failures, maxBackOffMs);
-    await sleep(backOffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    await sleep(backOffMs, undefined, { signal: this.#stopController.signal }).catch(() => undefined);
   }
 
   /** Runs one membership, from the join until the group requires a new join or `stop` is called. */
@@ -131,27 +131,27 @@ export class KafkaConsumer implements Consumer {
     const assignment = await this.#join(topics);
     const { shared, log } = this.#options;
     const fetcher = shared.reader(new Fetcher(this.#fetchCluster, log));
-    const ending = new AbortController();
-    const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
+    const membershipEnd = new AbortController();
+    const signal = AbortSignal.any([membershipEnd.signal, this.#stopController.signal]);
     // Every partition that waits for a retry listens to this signal, so Node's warning about many listeners is disabled.
     setMaxListeners(0, signal);
     const heartbeatStop = new AbortController();
-    const heartbeats = this.#sendHeartbeats(ending, heartbeatStop.signal);
+    const heartbeats = this.#sendHeartbeats(membershipEnd, heartbeatStop.signal);
     let failure: unknown;
     try {
-      const loops = await this.#createLoops(assignment, fetcher, ending, handlers);
+      const loops = await this.#createLoops(assignment, fetcher, membershipEnd, handlers);
       const running = loops.map(async (loop) => {
         try {
           await loop.run(signal);
         } catch (error) {
           if (!(error instanceof PartitionLostError)) failure ??= error;
-          ending.abort();
+          membershipEnd.abort();
         }
       });
-      await aborted(signal);
+      await waitForAbort(signal);
       fetcher.close();
       // Batches in progress finish before the next join, so that only one member at a time works on a moving partition.
-      await Promise.race([Promise.all(running), aborted(this.#abandoning.signal)]);
+      await Promise.race([Promise.all(running), waitForAbort(this.#abandonController.signal)]);
     } finally {
       fetcher.close();
       heartbeatStop.abort();
@@ -163,10 +163,10 @@ export class KafkaConsumer implements Consumer {
   async #join(topics: readonly string[]): Promise<Assignment> {
     // Reports a missing topic before other members have to rebalance for it.
     await this.#fetchCluster.metadata(topics);
-    if (!this.#joined) await this.#options.takeover?.wait(this.#stopping.signal);
+    if (!this.#hasJoined) await this.#options.takeover?.wait(this.#stopController.signal);
     try {
-      const assignment = await this.#membership.join(topics, this.#stopping.signal);
-      this.#joined = true;
+      const assignment = await this.#membership.join(topics, this.#stopController.signal);
+      this.#hasJoined = true;
       return assignment;
     } catch (error) {
       if (isMembershipLost(error)) this.#membership.forget();
@@ -177,7 +177,7 @@ export class KafkaConsumer implements Consumer {
   async #createLoops(
     assignment: Assignment,
     fetcher: Pick<Fetcher, 'fetch'>,
-    ending: AbortController,
+    membershipEnd: AbortController,
     handlers: Handlers,
   ): Promise<PartitionLoop[]> {
     const { limits, log, takeover } = this.#options;
@@ -188,11 +188,12 @@ export class KafkaConsumer implements Consumer {
     );
     for (const { topic, partition, offset, metadata } of positions ?? groupPositions) {
       const start = offset ?? (await this.#options.earliest(topic))[partition] ?? 0;
-      const commit = (to: number, claim: string) => this.#commit(topic, partition, to, claim, ending);
+      const commit = (nextOffset: number, claim: string) =>
+        this.#commit(topic, partition, nextOffset, claim, membershipEnd);
       loops.push(
         new PartitionLoop(
-          { topic, partition, offset: start, claimed: offset === undefined ? undefined : parseClaim(metadata) },
-          { fetcher, limits, log, rejected: this.#rejected, ...handlers, commit },
+          { topic, partition, offset: start, claimedOffset: offset === undefined ? undefined : parseClaim(metadata) },
+          { fetcher, limits, log, onAssignmentRejected: this.#reportRejection, ...handlers, commit },
         ),
       );
     }
@@ -208,19 +209,19 @@ export class KafkaConsumer implements Consumer {
     partition: number,
     offset: number,
     metadata: string,
-    ending: AbortController,
+    membershipEnd: AbortController,
   ): Promise<void> {
-    for (let tries = 0; ; tries++) {
-      if (this.#abandoning.signal.aborted) throw new PartitionLostError('abandoned');
+    for (let attempts = 0; ; attempts++) {
+      if (this.#abandonController.signal.aborted) throw new PartitionLostError('abandoned');
       try {
         return await this.#membership.commit(topic, partition, offset, metadata);
       } catch (error) {
         if (isMembershipLost(error)) {
-          ending.abort();
+          membershipEnd.abort();
           throw new PartitionLostError('the group gave the partition to another member', { cause: error });
         }
       }
-      if (this.#stopping.signal.aborted && tries > maxCommitAttemptsAfterStop)
+      if (this.#stopController.signal.aborted && attempts > maxCommitAttemptsAfterStop)
         throw new PartitionLostError('the coordinator is unavailable');
       await sleep(commitRetryMs);
     }
@@ -230,22 +231,22 @@ export class KafkaConsumer implements Consumer {
    * Sends heartbeats until the signal aborts, also while batches in progress finish. Ends the membership when the
    * coordinator requires it.
    */
-  async #sendHeartbeats(ending: AbortController, until: AbortSignal): Promise<void> {
-    const everyMs = Math.min(1000, this.#options.timing.sessionTimeoutMs / 4);
-    while (!until.aborted) {
-      await sleep(everyMs, undefined, { signal: until }).catch(() => undefined);
-      if (until.aborted) return;
+  async #sendHeartbeats(membershipEnd: AbortController, stopSignal: AbortSignal): Promise<void> {
+    const intervalMs = Math.min(1000, this.#options.timing.sessionTimeoutMs / 4);
+    while (!stopSignal.aborted) {
+      await sleep(intervalMs, undefined, { signal: stopSignal }).catch(() => undefined);
+      if (stopSignal.aborted) return;
       try {
         await this.#membership.heartbeat();
       } catch (error) {
-        if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) ending.abort();
-        if (isMembershipLost(error)) ending.abort();
+        if (isProtocolError(error, 'REBALANCE_IN_PROGRESS')) membershipEnd.abort();
+        if (isMembershipLost(error)) membershipEnd.abort();
       }
     }
   }
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const waitForAbort = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

@@ -24,7 +24,7 @@ export interface PartitionStart {
   /** Next offset to consume. */
   readonly offset: number;
   /** Last offset of a range that was delivered to any member and not acknowledged. */
-  readonly claimed: number | undefined;
+  readonly claimedOffset: number | undefined;
 }
 
 export interface PartitionPorts {
@@ -33,7 +33,7 @@ export interface PartitionPorts {
   readonly log: Log;
   readonly events: PartitionEvents;
   /** Called when `events` rejected the assignment of the partition. */
-  rejected(partition: string, error: unknown): void;
+  onAssignmentRejected(partition: string, error: unknown): void;
   onBatch(batch: Batch): Promise<void>;
   /** Commits an offset of this partition with metadata; rejects when the partition no longer belongs to this member. */
   commit(offset: number, metadata: string): Promise<void>;
@@ -55,18 +55,18 @@ export const parseClaim = (metadata: string): number | undefined => {
   }
 };
 
-/** Calls until the call resolves, with a back-off between attempts. Returns `false` when the signal aborts first. */
+/** Repeats a call until it resolves, with a back-off between attempts. Returns `false` if the signal aborts first. */
 const retryUntilAcknowledged = async (
-  call: () => Promise<void>,
-  rejected: (error: unknown) => void,
+  attempt: () => Promise<void>,
+  onRejected: (error: unknown) => void,
   signal: AbortSignal,
 ): Promise<boolean> => {
   for (let backOffMs = firstBackOffMs; ; backOffMs = Math.min(2 * backOffMs, maxBackOffMs)) {
     try {
-      await call();
+      await attempt();
       return true;
     } catch (error) {
-      rejected(error);
+      onRejected(error);
     }
     await sleep(backOffMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return false;
@@ -79,31 +79,31 @@ export class PartitionLoop {
   /** Fetched records that are not in a batch yet. */
   readonly #queue: BusRecord[] = [];
   #queuedBytes = 0;
-  /** Pieces with records in the queue or in the current batch, in order. */
-  readonly #unreleased: { readonly last: number; release(): void }[] = [];
+  /** Fetched batches with records in the queue or in the current batch, in order. */
+  readonly #unreleasedFetches: { readonly last: number; release(): void }[] = [];
   /** Next offset to fetch. */
-  #fetchFrom: number;
+  #nextFetchOffset: number;
   /** The fetch in progress */
-  #fetching: Promise<void> | undefined;
-  /** Why records beyond the queue are unreadable */
-  #damage: unknown;
-  #claimed: number | undefined;
+  #currentFetch: Promise<void> | undefined;
+  /** Error of the last fetch: the records beyond the queue are unreadable */
+  #fetchError: unknown;
+  #claimedOffset: number | undefined;
   /** Next offset to consume, and the claim in the group's commit for it. */
-  #position: number;
-  #committed: number;
+  #nextOffset: number;
+  #committedOffset: number;
 
   constructor(start: PartitionStart, ports: PartitionPorts) {
     this.#start = start;
     this.#ports = ports;
-    this.#fetchFrom = start.offset;
-    this.#position = start.offset;
-    this.#committed = start.offset;
-    this.#claimed = start.claimed;
+    this.#nextFetchOffset = start.offset;
+    this.#nextOffset = start.offset;
+    this.#committedOffset = start.offset;
+    this.#claimedOffset = start.claimedOffset;
   }
 
   /**
-   * Runs until the signal aborts. The current batch is finished and committed, and the partition revoked, before this
-   * settles. Rejects when it cannot continue.
+   * Runs until the signal aborts. Before it settles, it finishes and commits the current batch, and revokes the partition.
+   * Rejects when it cannot continue.
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
@@ -114,11 +114,11 @@ export class PartitionLoop {
   }
 
   #assign(signal: AbortSignal): Promise<boolean> {
-    const { topic, partition, offset: committed, claimed } = this.#start;
-    const { events, rejected } = this.#ports;
+    const { topic, partition, offset: committed, claimedOffset } = this.#start;
+    const { events, onAssignmentRejected } = this.#ports;
     return retryUntilAcknowledged(
-      async () => events.assigned?.({ topic, partition, committed, claimed: claimed !== undefined }),
-      (error) => rejected(`${topic}/${partition}`, error),
+      async () => events.assigned?.({ topic, partition, committed, claimed: claimedOffset !== undefined }),
+      (error) => onAssignmentRejected(`${topic}/${partition}`, error),
       signal,
     );
   }
@@ -152,14 +152,17 @@ export class PartitionLoop {
     const { topic, partition } = this.#start;
     const first = records[0]?.offset ?? 0;
     const last = records.at(-1)?.offset ?? 0;
-    if (this.#claimed === undefined) await this.#commit(this.#position, encodeClaim(last));
-    this.#claimed ??= last;
+    if (this.#claimedOffset === undefined) await this.#commit(this.#nextOffset, encodeClaim(last));
+    this.#claimedOffset ??= last;
     if (signal.aborted) return false;
     if (!(await this.#deliver({ topic, partition, first, last, records }, signal))) return false;
     this.#release(last);
-    const next = this.#queue.length === 0 && this.#fetchFrom > this.#claimed ? this.#fetchFrom : this.#claimed + 1;
-    this.#claimed = undefined;
-    this.#position = next;
+    const next =
+      this.#queue.length === 0 && this.#nextFetchOffset > this.#claimedOffset
+        ? this.#nextFetchOffset
+        : this.#claimedOffset + 1;
+    this.#claimedOffset = undefined;
+    this.#nextOffset = next;
     await this.#commit(next, '');
     return true;
   }
@@ -176,14 +179,14 @@ export class PartitionLoop {
 
   /** Skips control records and aborted transactions; otherwise lag would never reach 0. */
   async #skipInvisible(): Promise<void> {
-    this.#claimed = undefined;
-    this.#position = this.#queue[0]?.offset ?? this.#fetchFrom;
-    if (this.#position > this.#committed) await this.#commit(this.#position, '');
+    this.#claimedOffset = undefined;
+    this.#nextOffset = this.#queue[0]?.offset ?? this.#nextFetchOffset;
+    if (this.#nextOffset > this.#committedOffset) await this.#commit(this.#nextOffset, '');
   }
 
   async #commit(offset: number, metadata: string): Promise<void> {
     await this.#ports.commit(offset, metadata);
-    this.#committed = offset;
+    this.#committedOffset = offset;
   }
 
   /**
@@ -195,7 +198,7 @@ export class PartitionLoop {
     let deadline: Promise<'late'> | undefined;
     const timer = new AbortController();
     while (!this.#isComplete(batch, size)) {
-      if (batch.length > 0 && this.#claimed === undefined && deadline === undefined) {
+      if (batch.length > 0 && this.#claimedOffset === undefined && deadline === undefined) {
         deadline = sleep(this.#ports.limits.maxWaitMs, 'late' as const, { signal: timer.signal });
         deadline.catch(() => undefined);
       }
@@ -205,20 +208,22 @@ export class PartitionLoop {
     }
     timer.abort();
     if (signal.aborted) return undefined;
-    // Fetch the next piece while this batch is processed.
+    // Fetches the next records while this batch is processed.
     if (this.#queuedBytes < this.#ports.limits.maxBytes / 2) void this.#fetch();
     return batch;
   }
 
-  /** Whether to deliver the batch, or to move the position, without waiting for more. */
+  /** Returns whether to deliver the batch, or to advance the position, without waiting for more records. */
   #isComplete(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
-    if (this.#fill(batch, size)) return true;
-    if (this.#damage !== undefined) {
-      if (batch.length > 0 && this.#claimed === undefined) return true;
-      throw this.#damage;
+    if (this.#fillBatch(batch, size)) return true;
+    if (this.#fetchError !== undefined) {
+      if (batch.length > 0 && this.#claimedOffset === undefined) return true;
+      throw this.#fetchError;
     }
     return (
-      batch.length === 0 && this.#fetchFrom > (this.#claimed ?? this.#position - 1) && this.#fetchFrom > this.#position
+      batch.length === 0 &&
+      this.#nextFetchOffset > (this.#claimedOffset ?? this.#nextOffset - 1) &&
+      this.#nextFetchOffset > this.#nextOffset
     );
   }
 
@@ -226,57 +231,58 @@ export class PartitionLoop {
    * Moves records from the queue to the batch; returns `true` when the batch is full. A batch that repeats a claimed
    * range always has all records of that range.
    */
-  #fill(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
+  #fillBatch(batch: BusRecord[], size: { records: number; bytes: number }): boolean {
     const { maxRecords, maxBytes } = this.#ports.limits;
     for (let record = this.#queue[0]; record !== undefined; record = this.#queue[0]) {
       const isPastLimit =
-        this.#claimed === undefined
+        this.#claimedOffset === undefined
           ? batch.length > 0 && size.bytes + record.value.length > maxBytes
-          : record.offset > this.#claimed;
+          : record.offset > this.#claimedOffset;
       if (isPastLimit) return batch.length > 0;
       this.#queue.shift();
       this.#queuedBytes -= record.value.length;
       batch.push(record);
       size.records += countRecords(record.headers);
       size.bytes += getDecompressedBytes(record);
-      if (this.#claimed === undefined && (size.records >= maxRecords || size.bytes >= maxBytes)) return true;
+      if (this.#claimedOffset === undefined && (size.records >= maxRecords || size.bytes >= maxBytes)) return true;
     }
-    return this.#claimed !== undefined && batch.length > 0 && this.#fetchFrom > this.#claimed;
+    return this.#claimedOffset !== undefined && batch.length > 0 && this.#nextFetchOffset > this.#claimedOffset;
   }
 
-  /** Fetches the next piece into the queue. One fetch runs at a time; it never rejects. */
+  /** Fetches the next records into the queue. One fetch runs at a time; it never rejects. */
   #fetch(): Promise<void> {
-    if (this.#damage !== undefined) return Promise.resolve();
-    this.#fetching ??= this.#fetchIntoQueue().finally(() => {
-      this.#fetching = undefined;
+    if (this.#fetchError !== undefined) return Promise.resolve();
+    this.#currentFetch ??= this.#fetchIntoQueue().finally(() => {
+      this.#currentFetch = undefined;
     });
-    return this.#fetching;
+    return this.#currentFetch;
   }
 
   async #fetchIntoQueue(): Promise<void> {
     const { topic, partition } = this.#start;
     try {
-      const piece = await this.#ports.fetcher.fetch(topic, partition, this.#fetchFrom);
-      if (piece !== undefined) this.#accept(piece);
+      const fetchedBatch = await this.#ports.fetcher.fetch(topic, partition, this.#nextFetchOffset);
+      if (fetchedBatch !== undefined) this.#accept(fetchedBatch);
     } catch (error) {
-      this.#damage = error;
+      this.#fetchError = error;
     }
   }
 
-  /** Releases the memory of pieces that end at or before `last`. */
+  /** Releases the memory of fetched batches that end at or before `last`. */
   #release(last: number): void {
-    while (this.#unreleased[0] !== undefined && this.#unreleased[0].last <= last) this.#unreleased.shift()?.release();
+    while (this.#unreleasedFetches[0] !== undefined && this.#unreleasedFetches[0].last <= last)
+      this.#unreleasedFetches.shift()?.release();
   }
 
   #accept({ records, next, release }: FetchedBatch): void {
     const { topic, partition } = this.#start;
-    this.#unreleased.push({ last: records.at(-1)?.offset ?? -1, release });
+    this.#unreleasedFetches.push({ last: records.at(-1)?.offset ?? -1, release });
     for (const { offset, timestampMs, record } of records) {
-      const read = toBusRecord(topic, partition, offset, timestampMs, record);
-      this.#queue.push(read);
-      this.#queuedBytes += read.value.length;
-      this.#fetchFrom = offset + 1;
+      const busRecord = toBusRecord(topic, partition, offset, timestampMs, record);
+      this.#queue.push(busRecord);
+      this.#queuedBytes += busRecord.value.length;
+      this.#nextFetchOffset = offset + 1;
     }
-    this.#fetchFrom = next;
+    this.#nextFetchOffset = next;
   }
 }

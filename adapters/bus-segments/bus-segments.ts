@@ -166,7 +166,7 @@ class EmbeddedBus implements SegmentsBus {
     };
   }
 
-  consumer(options: ConsumerOptions) {
+  createConsumer(options: ConsumerOptions) {
     const { group: name } = options;
     const former = getFormerGroup(name);
     if (former !== undefined) this.#store.rename(former, name);
@@ -181,8 +181,8 @@ class EmbeddedBus implements SegmentsBus {
       throw new Error(`${log.title}: offset ${from} is no longer stored; the earliest is ${log.earliest}`);
     const reader = new PartitionReader(log, from, new BufferPool());
     try {
-      while (reader.next < Math.min(to, log.stableEnd)) {
-        const batch = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
+      while (reader.nextOffset < Math.min(to, log.stableEnd)) {
+        const batch = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, endOffset: to });
         const lostRange = await reader.readInto(batch);
         yield* batch.records;
         if (lostRange === undefined) continue;
@@ -194,7 +194,7 @@ class EmbeddedBus implements SegmentsBus {
     }
   }
 
-  follower(): Follower {
+  createFollower(): Follower {
     const follower = new SegmentsFollower((topic, partition) => this.#partition(topic, partition), this.#log);
     this.#followers.add(follower);
     return follower;

@@ -49,7 +49,7 @@ export class SegmentsFollower implements Follower {
       const batch = new BatchBuilder({
         maxRecords: Number.POSITIVE_INFINITY,
         maxBytes: pieceBytes,
-        before: Number.POSITIVE_INFINITY,
+        endOffset: Number.POSITIVE_INFINITY,
       });
       const lost = await reader.readInto(batch).catch((error: unknown) => {
         // The next call opens a new reader after any failure.
@@ -60,8 +60,8 @@ export class SegmentsFollower implements Follower {
         this.#log.warn({}, describeLost(log.title, lost));
         await reader.seek(lost.to);
       }
-      const { next } = reader;
-      if (next > offset) return { records: batch.records, next, release: () => reader.release() };
+      const { nextOffset } = reader;
+      if (nextOffset > offset) return { records: batch.records, next: nextOffset, release: () => reader.release() };
       await this.#waitForMore(log, offset);
     }
     return undefined;

@@ -233,7 +233,7 @@ export class PartitionConsumer {
     if (reader.next !== committed) this.#totalsWhenRead = undefined;
     reader.seek(committed);
     if (claimed === undefined) return await this.#collectBatch(reader, owner);
-    const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, before: claimed + 1 };
+    const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, endOffset: claimed + 1 };
     const claimedBatch = new BatchBuilder(limits);
     for (let lost = await reader.readInto(claimedBatch); lost !== undefined; lost = await reader.readInto(claimedBatch))
       await this.#skipLost(reader, lost);
@@ -248,7 +248,7 @@ export class PartitionConsumer {
 
   async #collectBatch(reader: GroupReader, owner: Owner): Promise<BusRecord[] | undefined> {
     const { maxRecords, maxBytes, maxWaitMs } = owner;
-    const gathered = new BatchBuilder({ maxRecords, maxBytes, before: Number.POSITIVE_INFINITY });
+    const gathered = new BatchBuilder({ maxRecords, maxBytes, endOffset: Number.POSITIVE_INFINITY });
     let deadline = Number.POSITIVE_INFINITY;
     while (this.#owner === owner) {
       const readable = reader.next < this.#log.stableEnd;
@@ -257,7 +257,7 @@ export class PartitionConsumer {
       const due = performance.now() >= deadline;
       if (readable && (due || this.#hasEnough(gathered))) await this.#readInto(reader, gathered);
       else if (!due) await this.#waitForMore(reader, gathered, deadline);
-      if (gathered.closed || (due && gathered.records.length > 0)) return gathered.records;
+      if (gathered.isClosed || (due && gathered.records.length > 0)) return gathered.records;
     }
     return undefined;
   }
@@ -267,7 +267,7 @@ export class PartitionConsumer {
     const empty = gathered.records.length === 0;
     if (lost !== undefined && empty) await this.#skipLost(reader, lost);
     // Readable records form their own batch first.
-    else if (lost !== undefined) gathered.closed = true;
+    else if (lost !== undefined) gathered.isClosed = true;
     const { writtenBytes, writtenWeight, end } = this.#log;
     this.#totalsWhenRead = reader.next === end ? { bytes: writtenBytes, weight: writtenWeight } : undefined;
     // Only records that belong to no batch were read: the group moves past them.

@@ -8,7 +8,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import type { Disk, SegmentFile } from './disk.ts';
 import type { ReadableLog } from './reader.ts';
 import { type Encoded, stamp } from './record.ts';
-import { recover } from './recovery.ts';
+import { recoverSegment } from './recovery.ts';
 import {
   addIndexEntry,
   indexPath,
@@ -143,7 +143,7 @@ export class PartitionLog implements ReadableLog {
     return this.#fault;
   }
 
-  aborted(transaction: number): boolean {
+  isAborted(transaction: number): boolean {
     return this.#options.aborted(transaction);
   }
 
@@ -226,18 +226,18 @@ export class PartitionLog implements ReadableLog {
   async #recoverSegment(last: Segment): Promise<void> {
     const { acknowledged } = this.#options;
     const file = await this.disk.open(last.path, 'write');
-    const found = await recover(file, last, acknowledged);
+    const found = await recoverSegment(file, last, acknowledged);
     last.index = found.index;
     last.lastTimestampMs = found.lastTimestampMs;
     this.#end = found.end;
-    const damage = { file: last.path, byte: found.goodBytes, reason: found.reason };
+    const damage = { file: last.path, byte: found.validBytes, reason: found.reason };
     if (found.tail === 'torn') {
       this.log.warn(
-        { ...damage, bytes: last.size - found.goodBytes },
+        { ...damage, bytes: last.size - found.validBytes },
         'cut off an incomplete record at the end of the log: a write that a crash interrupted, or the file has lost its end',
       );
-      await file.truncate(found.goodBytes);
-      last.size = found.goodBytes;
+      await file.truncate(found.validBytes);
+      last.size = found.validBytes;
     }
     // Consumers are about to read records that a killed process wrote and perhaps did not sync.
     await file.sync();

@@ -24,40 +24,40 @@ export interface ReadableLog {
   readonly end: number;
   /** Offsets below it are synced and belong to no open transaction. */
   readonly stableEnd: number;
-  aborted(transaction: number): boolean;
+  isAborted(transaction: number): boolean;
 }
 
-export interface Limits {
+export interface ReadLimits {
   readonly maxRecords: number;
   readonly maxBytes: number;
   /** Offset after the last record to read */
-  readonly before: number;
+  readonly endOffset: number;
 }
 
 /** Records collected for a batch. */
 export class BatchBuilder {
-  readonly limits: Limits;
+  readonly limits: ReadLimits;
   readonly records: BusRecord[] = [];
   weight = 0;
   bytes = 0;
   /** The batch accepts no further record. */
-  closed = false;
+  isClosed = false;
 
-  constructor(limits: Limits) {
+  constructor(limits: ReadLimits) {
     this.limits = limits;
   }
 
   /** Whether a value of this size fits; closes the batch if not. */
   accepts(bytes: number): boolean {
-    if (this.records.length > 0 && this.bytes + bytes > this.limits.maxBytes) this.closed = true;
-    return !this.closed;
+    if (this.records.length > 0 && this.bytes + bytes > this.limits.maxBytes) this.isClosed = true;
+    return !this.isClosed;
   }
 
   add(record: BusRecord, weight: number): void {
     this.records.push(record);
     this.weight += weight;
     this.bytes += getDecompressedBytes(record);
-    if (this.weight >= this.limits.maxRecords || this.bytes >= this.limits.maxBytes) this.closed = true;
+    if (this.weight >= this.limits.maxRecords || this.bytes >= this.limits.maxBytes) this.isClosed = true;
   }
 }
 
@@ -74,10 +74,10 @@ const releaseUser = (pooledBuffer: CountedBuffer): void => {
 export class PartitionReader {
   readonly #log: ReadableLog;
   readonly #bufferPool: BufferPool;
-  #next: number;
+  #nextOffset: number;
   #segment: Segment | undefined;
   #file: SegmentFile | undefined;
-  /** Bytes of the segment from `#chunkStart`; those before `#at` are processed. */
+  /** Bytes of the segment from `#chunkStart`; those before `#chunkPosition` are processed. */
   #chunk: Buffer = Buffer.alloc(0);
   #chunkStart = 0;
   #chunkPosition = 0;
@@ -87,13 +87,13 @@ export class PartitionReader {
 
   constructor(log: ReadableLog, from: number, bufferPool: BufferPool) {
     this.#log = log;
-    this.#next = from;
+    this.#nextOffset = from;
     this.#bufferPool = bufferPool;
   }
 
   /** Offset of the next record to read */
-  get next(): number {
-    return this.#next;
+  get nextOffset(): number {
+    return this.#nextOffset;
   }
 
   /** Releases the memory of all records read so far, for reuse. */
@@ -102,25 +102,24 @@ export class PartitionReader {
   }
 
   /**
-   * Transfers the memory of the records that were read since the last call to the caller, who releases it with the
-   * returned function.
+   * Transfers the memory of the records read since the last call. The caller releases it with the returned function.
    */
   handOver(): () => void {
-    const held = this.#retiredBuffers.splice(0);
+    const heldBuffers = this.#retiredBuffers.splice(0);
     if (this.#pooledBuffer !== undefined) {
       this.#pooledBuffer.users++;
-      held.push(this.#pooledBuffer);
+      heldBuffers.push(this.#pooledBuffer);
     }
     return () => {
-      for (const pooledBuffer of held.splice(0)) releaseUser(pooledBuffer);
+      for (const pooledBuffer of heldBuffers.splice(0)) releaseUser(pooledBuffer);
     };
   }
 
   /** Continues from another offset. */
   async seek(offset: number): Promise<void> {
-    if (offset === this.#next) return;
+    if (offset === this.#nextOffset) return;
     await this.close();
-    this.#next = offset;
+    this.#nextOffset = offset;
   }
 
   /** Releases file and buffers; reading may continue afterwards. */
@@ -137,35 +136,35 @@ export class PartitionReader {
    * Reads records until the batch is closed or the stable end is reached. Stops at unreadable bytes and returns the
    * lost range; `seek` to its `to` continues after it.
    */
-  async readInto(into: BatchBuilder): Promise<LostRange | undefined> {
+  async readInto(batch: BatchBuilder): Promise<LostRange | undefined> {
     for (;;) {
-      const end = Math.min(this.#log.stableEnd, into.limits.before);
-      if (into.closed || this.#next >= end) return undefined;
-      const missing = this.#segment === undefined ? await this.#openSegment() : undefined;
-      if (missing !== undefined) return missing;
-      const found = this.#parseChunk(into, end);
-      if (found === undefined) return undefined;
+      const end = Math.min(this.#log.stableEnd, batch.limits.endOffset);
+      if (batch.isClosed || this.#nextOffset >= end) return undefined;
+      const missingRange = this.#segment === undefined ? await this.#openSegment() : undefined;
+      if (missingRange !== undefined) return missingRange;
+      const parseResult = this.#parseChunk(batch, end);
+      if (parseResult === undefined) return undefined;
       const lost =
-        found.kind === 'bad'
-          ? await this.#handleDamage(found.reason)
-          : await this.#load(found.needed, into.limits.maxBytes - into.bytes);
+        parseResult.kind === 'bad'
+          ? await this.#handleDamage(parseResult.reason)
+          : await this.#load(parseResult.needed, batch.limits.maxBytes - batch.bytes);
       if (lost !== undefined) return lost;
     }
   }
 
   /** Parses the chunk. Returns why it stopped, or `undefined` when the batch needs no more records. */
   #parseChunk(into: BatchBuilder, end: number) {
-    while (this.#next < end && !into.closed) {
-      const found = parseHead(this.#chunk, this.#chunkPosition);
-      if (found.kind !== 'record') return found;
-      const isExpected = found.offset === this.#next;
-      // Before the checksum, so that a record that closes a batch is not verified twice.
-      if (isExpected && !into.accepts(found.valueLength)) return undefined;
-      if (!hasValidChecksum(this.#chunk, this.#chunkPosition, found.length))
+    while (this.#nextOffset < end && !into.isClosed) {
+      const head = parseHead(this.#chunk, this.#chunkPosition);
+      if (head.kind !== 'record') return head;
+      const isExpected = head.offset === this.#nextOffset;
+      // Checked before the checksum, so a record that closes a batch is not verified twice.
+      if (isExpected && !into.accepts(head.valueLength)) return undefined;
+      if (!hasValidChecksum(this.#chunk, this.#chunkPosition, head.length))
         return invalidRecord('its checksum does not match');
-      if (found.offset > this.#next) return invalidRecord(`the next record has offset ${found.offset}`);
+      if (head.offset > this.#nextOffset) return invalidRecord(`the next record has offset ${head.offset}`);
       if (isExpected) this.#accept(into);
-      this.#chunkPosition += found.length;
+      this.#chunkPosition += head.length;
     }
     return undefined;
   }
@@ -173,21 +172,21 @@ export class PartitionReader {
   /** Accepts the record at the current position, which has the next offset and a valid checksum. */
   #accept(into: BatchBuilder): void {
     const { transaction } = readStamp(this.#chunk, this.#chunkPosition);
-    if (transaction === 0 || !this.#log.aborted(transaction)) {
+    if (transaction === 0 || !this.#log.isAborted(transaction)) {
       const record = decode(this.#chunk, this.#chunkPosition);
       into.add(record, countRecords(record.headers));
     }
-    this.#next++;
+    this.#nextOffset++;
   }
 
   /** Opens the segment that contains the next offset. */
   async #openSegment(): Promise<LostRange | undefined> {
-    const segment = this.#log.segments.findLast(({ base }) => base <= this.#next);
+    const segment = this.#log.segments.findLast(({ base }) => base <= this.#nextOffset);
     if (segment === undefined) return this.#missing();
     const index = await loadIndex(segment);
     this.#file = await this.#log.disk.open(segment.path, 'read');
     this.#segment = segment;
-    this.#moveTo(findPositionBefore(index, this.#next));
+    this.#moveTo(findPositionBefore(index, this.#nextOffset));
     return undefined;
   }
 
@@ -204,8 +203,8 @@ export class PartitionReader {
   }
 
   /**
-   * Reads the next piece, from the first record that the chunk does not contain completely. At the end of the segment
-   * it continues with the next segment.
+   * Reads the next chunk, which begins with the first record that the current chunk does not contain completely. At the
+   * end of the segment, continues with the next segment.
    */
   async #load(needed: number, requestedBytes: number): Promise<LostRange | undefined> {
     const segment = this.#segment;
@@ -215,24 +214,24 @@ export class PartitionReader {
     const left = segment.size - position;
     if (left <= 0) return this.#openNextSegment(segment);
     if (left < needed) return this.#handleDamage('it is cut short');
-    const piece = Math.max(needed, minReadBytes, Math.min(requestedBytes + headBytes, maxReadBytes));
-    const pooledBuffer = { ...this.#bufferPool.acquire(Math.min(left, piece)), users: 1 };
-    const filled = await file.read(pooledBuffer.bytes, position);
+    const readSize = Math.max(needed, minReadBytes, Math.min(requestedBytes + headBytes, maxReadBytes));
+    const pooledBuffer = { ...this.#bufferPool.acquire(Math.min(left, readSize)), users: 1 };
+    const bytesRead = await file.read(pooledBuffer.bytes, position);
     this.#moveTo(position);
     this.#setBuffer(pooledBuffer);
-    this.#chunk = pooledBuffer.bytes.subarray(0, filled);
-    return filled < needed ? this.#handleDamage('the file is shorter than it was') : undefined;
+    this.#chunk = pooledBuffer.bytes.subarray(0, bytesRead);
+    return bytesRead < needed ? this.#handleDamage('the file is shorter than it was') : undefined;
   }
 
   async #openNextSegment(segment: Segment): Promise<LostRange | undefined> {
-    const following = this.#log.segments.find(({ base }) => base > segment.base);
+    const nextSegment = this.#log.segments.find(({ base }) => base > segment.base);
     await this.close();
-    return following === undefined || following.base > this.#next ? this.#missing() : undefined;
+    return nextSegment === undefined || nextSegment.base > this.#nextOffset ? this.#missing() : undefined;
   }
 
   /** Returns the lost range when no segment contains the next offset. */
   async #missing(): Promise<LostRange> {
-    const from = this.#next;
+    const from = this.#nextOffset;
     const following = this.#log.segments.find(({ base }) => base > from);
     const file = following?.path ?? this.#log.segments.at(-1)?.path ?? '';
     const reason = 'no segment file has them';
@@ -255,20 +254,20 @@ export class PartitionReader {
     // Read both before the search, so that records written in the meantime do not count as lost.
     const { size } = segment;
     const end = this.#log.segments.find(({ base }) => base > segment.base)?.base ?? this.#log.end;
-    const good = await findNextValid(file, size, position);
+    const nextRecord = await findNextValid(file, size, position);
     // The damage is before the requested offset and does not matter.
-    if (good !== undefined && good.stamp.offset <= this.#next) {
-      this.#moveTo(good.position);
+    if (nextRecord !== undefined && nextRecord.stamp.offset <= this.#nextOffset) {
+      this.#moveTo(nextRecord.position);
       return undefined;
     }
     return {
-      from: this.#next,
-      to: good?.stamp.offset ?? end,
+      from: this.#nextOffset,
+      to: nextRecord?.stamp.offset ?? end,
       file: segment.path,
       position,
-      bytes: (good?.position ?? size) - position,
+      bytes: (nextRecord?.position ?? size) - position,
       reason,
-      timestampMs: good?.stamp.timestampMs ?? (await getModificationTime(segment.path)),
+      timestampMs: nextRecord?.stamp.timestampMs ?? (await getModificationTime(segment.path)),
     };
   }
 }

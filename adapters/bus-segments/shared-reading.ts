@@ -24,16 +24,16 @@ const countBytes = (records: readonly BusRecord[]): number =>
   records.reduce((sum, record) => sum + getDecompressedBytes(record), 0);
 
 /** Reads the next records before an offset; returns the lost range if the reader cannot read any of them. */
-const readNext = async (reader: PartitionReader, before: number): Promise<SharedBatch | undefined> => {
-  const first = reader.next;
-  const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: maxBatchBytes, before });
+const readNext = async (reader: PartitionReader, endOffset: number): Promise<SharedBatch | undefined> => {
+  const first = reader.nextOffset;
+  const some = new BatchBuilder({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: maxBatchBytes, endOffset });
   const lost = await reader.readInto(some);
   const { records } = some;
   // Return the records that were read first; the next read finds the damage after them again.
-  if (reader.next > first)
+  if (reader.nextOffset > first)
     return {
       first,
-      next: reader.next,
+      next: reader.nextOffset,
       bytes: countBytes(records),
       records,
       lost: undefined,
@@ -113,7 +113,7 @@ export class SharedReading {
 
   /** Returns the reader at the offset, otherwise the least recently used one. */
   #getReader(offset: number): PartitionReader {
-    const found = this.#readers.findIndex(({ next }) => next === offset);
+    const found = this.#readers.findIndex(({ nextOffset }) => nextOffset === offset);
     const isNew = found < 0 && this.#readers.length < maxReaders;
     const [reader = new PartitionReader(this.#log, offset, this.#bufferPool)] = isNew
       ? []
@@ -183,8 +183,8 @@ export class GroupReader implements WindowReader {
    */
   async readInto(into: BatchBuilder): Promise<LostRange | undefined> {
     for (;;) {
-      const end = Math.min(this.#log.stableEnd, into.limits.before);
-      if (into.closed || this.#next >= end) return undefined;
+      const end = Math.min(this.#log.stableEnd, into.limits.endOffset);
+      if (into.isClosed || this.#next >= end) return undefined;
       const piece = this.#piece ?? (await this.#enterBatch());
       if (piece.lost !== undefined) return { ...piece.lost, from: this.#next };
       if (!this.#copyInto(piece, into)) return undefined;
@@ -194,12 +194,12 @@ export class GroupReader implements WindowReader {
   /** Returns `false` when the batch needs no more records of the piece. */
   #copyInto({ records, next }: SharedBatch, into: BatchBuilder): boolean {
     for (let record = records[this.#recordIndex]; record !== undefined; record = records[this.#recordIndex]) {
-      if (record.offset >= into.limits.before || into.closed || !into.accepts(record.value.length)) return false;
+      if (record.offset >= into.limits.endOffset || into.isClosed || !into.accepts(record.value.length)) return false;
       into.add(record, countRecords(record.headers));
       this.#next = record.offset + 1;
       this.#recordIndex++;
     }
-    this.#next = Math.min(next, into.limits.before);
+    this.#next = Math.min(next, into.limits.endOffset);
     if (this.#next === next) this.#leaveBatch();
     return true;
   }

@@ -3,8 +3,8 @@
 /** Deduplication across replicas lasts at least as long as a message can be redelivered. */
 const deduplicationSeconds = 7 * 24 * 3600;
 /**
- * The migration state belongs to each server, because its replica may not exist yet. The placements do too, because a
- * server must know them immediately.
+ * Migration state is per server, because its replica may not exist yet. Placements are per server too, because a server
+ * needs them immediately.
  */
 const perServerTable = /^CREATE TABLE (?:IF NOT EXISTS )?(?:schema_migrations|placements)\b/;
 

@@ -8,8 +8,8 @@ const tablePrefixWords = /^(?:from|join|in|\.)$/i;
 
 /**
  * Returns at least the tables that a statement reads. A name that is not a column counts at any position; a name that
- * is also a column counts after `FROM`, `JOIN`, `IN` and a database. Undefined for comma-separated tables, since the
- * second may be an ambiguous name.
+ * is also a column counts only after `FROM`, `JOIN`, `IN` or a dot. Undefined for comma-separated tables, because the
+ * second name may be a column.
  */
 export const findTables = (sql: string): ReadonlySet<string> | undefined => {
   const tokens = tokenize(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
@@ -38,7 +38,7 @@ export const readsSingleSource = (sql: string): boolean => {
 };
 
 /** Whether a table, its `FINAL` or alias is followed by a comma. */
-const isFollowedByComma = (after: readonly Token[]): boolean => {
-  const comma = after.findIndex(({ text }) => text === ',');
-  return comma >= 0 && after.slice(0, comma).every(({ kind }) => kind === 'word' || kind === 'quoted');
+const isFollowedByComma = (nextTokens: readonly Token[]): boolean => {
+  const comma = nextTokens.findIndex(({ text }) => text === ',');
+  return comma >= 0 && nextTokens.slice(0, comma).every(({ kind }) => kind === 'word' || kind === 'quoted');
 };

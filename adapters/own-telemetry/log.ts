@@ -5,9 +5,9 @@ import type { LogProvider } from '../../schemas/ports/log.ts';
 import type { ExportTarget } from './export-target.ts';
 
 type Level = 'info' | 'warn' | 'error';
-const severity: Readonly<Record<Level, number>> = { info: 9, warn: 13, error: 17 };
+const severityNumbers: Readonly<Record<Level, number>> = { info: 9, warn: 13, error: 17 };
 
-const createDiagLogger = (report: (trouble: string) => void): DiagLogger => {
+const createDiagLogger = (report: (diagnostic: string) => void): DiagLogger => {
   const ignore = (): void => undefined;
   return { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore };
 };
@@ -43,7 +43,12 @@ export const createLogProvider = async (
       const attributes: Record<string, string> = {};
       for (const [key, value] of Object.entries(fields))
         attributes[key] = value instanceof Error ? value.message : String(value);
-      otlpLogger.emit({ severityNumber: severity[name], severityText: name.toUpperCase(), body: message, attributes });
+      otlpLogger.emit({
+        severityNumber: severityNumbers[name],
+        severityText: name.toUpperCase(),
+        body: message,
+        attributes,
+      });
     };
   return {
     info: write('info'),

@@ -11,8 +11,8 @@ import { requireKnownProjects } from './known-project.ts';
 import type { Ports } from './ports.ts';
 
 /**
- * With the 15 seconds for a body, the answer is sent before the typical proxy timeout of 60 seconds. One telemetry
- * query takes at most 30 seconds.
+ * Together with the 15 seconds for a body, the response is sent before the typical proxy timeout of 60 seconds. One
+ * telemetry query takes at most 30 seconds.
  */
 const defaultBudgetMs = 45_000;
 
@@ -56,21 +56,21 @@ export interface OperationDefinition<
   readonly entitlement?: string | undefined;
   /**
    * Actions of its audit records, `<resource type>.<verb>`, the default first. A GET with an action is recorded before
-   * the answer; a 404 is not recorded. Every other method needs this or `unaudited`.
+   * the response is sent; a 404 is not recorded. Every other method needs this or `unaudited`.
    */
   readonly audit?: string | readonly string[];
-  /** For a GET that changes something, for example the callback of a sign-in, and records the change itself. */
+  /** Set for a GET that changes data, such as a sign-in callback, and records the change itself. */
   readonly changes?: true;
   /** Why a method other than GET writes no audit record */
   readonly unaudited?: string;
   /**
-   * For telemetry queries: how long an answer may be reused for callers of the same organization with the same
+   * For telemetry queries: how long a response may be reused for callers of the same organization with the same
    * permissions. The handler must not read the caller's identity, or add headers.
    */
   readonly cache?: { readonly ttlMs: number };
   /**
-   * Answers contain an `ETag`. `read` also answers 304 to `If-None-Match`, `write` also supports `If-Match`, and
-   * `require` rejects requests without it. This is for the documentation: the handler implements it.
+   * Responses contain an `ETag`. `read` also returns 304 for a matching `If-None-Match`, `write` also supports
+   * `If-Match`, and `require` rejects requests without it. Documentation only: the handler implements it.
    */
   readonly versions?: 'shown' | 'read' | 'write' | 'require' | undefined;
   /** Rate limit per caller (without a session: per address), instead of the limit in the settings. */
@@ -96,17 +96,17 @@ export interface OperationDefinition<
    * format.
    */
   readonly failure?: (error: unknown) => ForeignError;
-  /** Time limit, by default 45 seconds. After it the answer is `UNAVAILABLE`. */
+  /** Time limit, by default 45 seconds. After it, the response is `UNAVAILABLE`. */
   readonly budgetMs?: number;
   readonly response: Response;
   /**
-   * Content type of the answer. Content other than JSON is sent as returned by the handler (text, bytes or a stream).
-   * Several types if the request decides: then the handler returns `ContentResponse`, or the value of a JSON answer.
+   * Content type of the response. Content other than JSON is sent as returned by the handler (text, bytes or a stream).
+   * If the request determines the type, list all types; the handler then returns `ContentResponse`, or a JSON value.
    */
   readonly contentType?: string | readonly [string, string, ...string[]];
   /** Served, but not part of the OpenAPI document. */
   readonly hidden?: boolean;
-  /** False for an operation that answers 501 */
+  /** False for an operation that returns 501 */
   readonly built?: boolean;
   handler(
     input: Input<z.output<Params>, z.output<Query>, z.output<Body>>,
@@ -115,17 +115,17 @@ export interface OperationDefinition<
 }
 
 /**
- * An answer whose content type depends on the request. A failing stream resets the connection, so that clients notice.
+ * A response whose content type depends on the request. A failing stream resets the connection, so clients notice.
  */
 export interface ContentResponse {
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;
 }
 
-export const isContentResponse = (answer: unknown): answer is ContentResponse =>
-  typeof answer === 'object' && answer !== null && 'contentType' in answer && 'content' in answer;
+export const isContentResponse = (response: unknown): response is ContentResponse =>
+  typeof response === 'object' && response !== null && 'contentType' in response && 'content' in response;
 
-/** The parts of a request before they are validated. */
+/** Input of a request before validation. */
 export type RawInput = Input<Readonly<Record<string, string>>, Readonly<Record<string, unknown>>, unknown>;
 
 /** An operation outside a group: its definition with all defaults. */
@@ -153,11 +153,11 @@ export type TypedOperation<
   Query extends z.ZodType,
   Body extends z.ZodType,
   Response extends z.ZodType,
-  ItsMethod extends Method,
+  MethodType extends Method,
   Path extends string,
 > = DeclaredOperation &
   Pick<
-    OperationDefinition<Params, Query, Body, Response, ItsMethod, Path>,
+    OperationDefinition<Params, Query, Body, Response, MethodType, Path>,
     'method' | 'path' | 'params' | 'query' | 'body' | 'response'
   >;
 
@@ -182,46 +182,54 @@ export const defineOperation = <
   Query extends z.ZodType = z.ZodType<Record<string, never>>,
   Body extends z.ZodType = z.ZodType<undefined>,
   Response extends z.ZodType = z.ZodType,
-  const ItsMethod extends Method = Method,
+  const MethodType extends Method = Method,
   const Path extends string = string,
 >(
-  definition: OperationDefinition<Params, Query, Body, Response, ItsMethod, Path>,
-): TypedOperation<Params, Query, Body, Response, ItsMethod, Path> => {
-  const { handler, ...declared } = definition;
-  const { params, query, body, audit = [], contentType = 'application/json; charset=utf-8', built = true } = declared;
+  definition: OperationDefinition<Params, Query, Body, Response, MethodType, Path>,
+): TypedOperation<Params, Query, Body, Response, MethodType, Path> => {
+  const { handler, ...declaration } = definition;
+  const {
+    params,
+    query,
+    body,
+    audit = [],
+    contentType = 'application/json; charset=utf-8',
+    built: isImplemented = true,
+  } = declaration;
   const contentTypes = [contentType].flat();
   const serverOwned = [...commonServerFields, ...(definition.serverOwned ?? [])];
-  const ignored = body === undefined ? [] : serverOwned.filter((name) => !declares(body, name));
+  const ignoredFields = body === undefined ? [] : serverOwned.filter((name) => !hasField(body, name));
   // Only reads check the requested project here: writes check the references of the written object (`resources/`).
   const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
   return {
     people: false,
     hidden: false,
     budgetMs: defaultBudgetMs,
-    ...declared,
+    ...declaration,
     audit: [audit].flat(),
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
     maxElements: definition.maxElements ?? 10_000,
     contentType: contentTypes[0] ?? '',
     contentTypes,
-    built,
+    built: isImplemented,
     async run(raw, ports) {
       const problems: FieldError[] = [];
       const input = {
         ...raw,
         params: parseInto(params, raw.params, problems),
-        query: parseInto(query ?? (built ? noParameters : undefined), raw.query, problems),
-        body: parseInto(body, without(raw.body, ignored), problems),
+        query: parseInto(query ?? (isImplemented ? noParameters : undefined), raw.query, problems),
+        body: parseInto(body, omitFields(raw.body, ignoredFields), problems),
       } as Input<z.output<Params>, z.output<Query>, z.output<Body>>;
       if (problems.length > 0) throw fieldErrors(problems);
       if (isRead) await requireKnownProjects(input, ports);
-      if (declared.method !== 'GET' || declared.audit === undefined || declared.changes) return handler(input, ports);
+      if (declaration.method !== 'GET' || declaration.audit === undefined || declaration.changes)
+        return handler(input, ports);
       const recordRead = () => raw.change(async ({ record }) => record({ id: raw.params['id'] ?? '' }));
-      // A read of a single object is recorded once it is found; every other read before the answer.
+      // A read of a single object is recorded once the object is found; any other read is recorded before it runs.
       if (params === undefined) await recordRead();
-      const answer = await handler(input, ports);
+      const response = await handler(input, ports);
       if (params !== undefined) await recordRead();
-      return answer;
+      return response;
     },
   };
 };
@@ -254,26 +262,29 @@ const toFieldErrors = (issue: z.core.$ZodIssue, schema: z.ZodType, value: unknow
 
 /** Returns the received value as text, where a number was expected: zod reports invalid text as NaN. */
 const formatReceivedValue = (value: unknown, path: readonly string[]): string => {
-  const given = path.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], value);
-  return JSON.stringify(given)?.slice(0, 100) ?? 'NaN';
+  const received = path.reduce<unknown>(
+    (parent, name) => (parent as Record<string, unknown> | undefined)?.[name],
+    value,
+  );
+  return JSON.stringify(received)?.slice(0, 100) ?? 'NaN';
 };
 
-/** Lists the known names, with a hint how to search fields of records. */
-const describeKnownNames = (schema: z.ZodType, key: string, given: string): string => {
+/** Lists the known names, with a hint about searching record fields. */
+const describeKnownNames = (schema: z.ZodType, key: string, received: string): string => {
   const names = Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
   if (names.length === 0) return '';
-  const known = `; known are ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ' …' : ''}`;
+  const knownNames = `; known are ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ' …' : ''}`;
   return names.includes('search')
-    ? `${known}; fields of records belong in search=${key}:${given.replace(/^"(\w+)"$/, '$1')}`
-    : known;
+    ? `${knownNames}; fields of records belong in search=${key}:${received.replace(/^"(\w+)"$/, '$1')}`
+    : knownNames;
 };
 
-const declares = (schema: z.ZodType, name: string): boolean => {
+const hasField = (schema: z.ZodType, name: string): boolean => {
   const shape = (schema as { shape?: Record<string, unknown> }).shape;
   return shape !== undefined && Object.hasOwn(shape, name);
 };
 
-const without = (body: unknown, names: readonly string[]): unknown => {
+const omitFields = (body: unknown, names: readonly string[]): unknown => {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   if (!names.some((name) => Object.hasOwn(body, name))) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));

@@ -1,13 +1,13 @@
-import { type BuiltDocument, openPage, type PageFile, type Restriction } from '../../web/index.ts';
+import { openPage, type PageDocument, type PageFile, type Restriction } from '../../web/index.ts';
 import type { Page } from './html.ts';
 
 /** Path prefix of the files of the built page */
 const filesPrefix = '/assets/';
 
-let pagePromise: Promise<BuiltDocument> | undefined;
+let pagePromise: Promise<PageDocument> | undefined;
 
 /** The page is built and read on first use; a failed build is retried. */
-const loadPage = (): Promise<BuiltDocument> => {
+const loadPage = (): Promise<PageDocument> => {
   pagePromise ??= openPage().catch((error: unknown) => {
     pagePromise = undefined;
     throw new Error('the page could not be built', { cause: error });
@@ -17,8 +17,8 @@ const loadPage = (): Promise<BuiltDocument> => {
 
 /** Returns the document of the page; the address determines its content. */
 export const renderBuiltPage = async (restrictions: readonly Restriction[]): Promise<Page> => {
-  const { documentWith, policy } = await loadPage();
-  return { body: documentWith(restrictions), policy };
+  const { renderDocument, policy } = await loadPage();
+  return { body: renderDocument(restrictions), policy };
 };
 
 /** Returns the name of a file of the page; undefined for a path of the document. */

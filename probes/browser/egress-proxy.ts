@@ -44,7 +44,7 @@ const parseConnectTarget = (place: string): URL | undefined =>
 
 /** A proxy for one run, on loopback. It only answers proxy requests. */
 export class EgressProxy {
-  readonly #attempt: Pick<Attempt, 'reach' | 'signal'>;
+  readonly #attempt: Pick<Attempt, 'resolveAddress' | 'signal'>;
   readonly #maxBytes: number;
   readonly #server: Server;
   readonly #openSockets = new Set<Duplex>();
@@ -52,7 +52,7 @@ export class EgressProxy {
   #transferredBytes = 0;
   #port = 0;
 
-  private constructor(attempt: Pick<Attempt, 'reach' | 'signal'>, maxBytes: number) {
+  private constructor(attempt: Pick<Attempt, 'resolveAddress' | 'signal'>, maxBytes: number) {
     this.#attempt = attempt;
     this.#maxBytes = maxBytes;
     this.#server = createServer((request, answer) => void this.#forwardRequest(request, answer));
@@ -61,7 +61,10 @@ export class EgressProxy {
     this.#server.on('clientError', (_, socket) => socket.destroy());
   }
 
-  static async open(attempt: Pick<Attempt, 'reach' | 'signal'>, maxBytes = maxTransferBytes): Promise<EgressProxy> {
+  static async open(
+    attempt: Pick<Attempt, 'resolveAddress' | 'signal'>,
+    maxBytes = maxTransferBytes,
+  ): Promise<EgressProxy> {
     const proxy = new EgressProxy(attempt, maxBytes);
     await new Promise<void>((ready, failed) => {
       proxy.#server.once('error', failed);
@@ -112,7 +115,7 @@ export class EgressProxy {
     if (this.isFull) throw new StepFailure('the page transferred too much data');
     const host = urlHost(url);
     // The browser measures the duration.
-    const { lookup } = await this.#attempt.reach(host, new PhaseClock('lookup'));
+    const { lookup } = await this.#attempt.resolveAddress(host, new PhaseClock('lookup'));
     const socket = connect({ host, port: Number(hostPort.slice(hostPort.lastIndexOf(':') + 1)), lookup });
     this.#track(socket);
     await new Promise<void>((connected, failed) => {

@@ -1,6 +1,6 @@
 /**
- * Reported events of a page: secrets are redacted before texts are truncated, so that no part of a secret remains at
- * the end.
+ * Redacts the reported events of a page. Redaction precedes truncation, so no part of a secret remains at the end of a
+ * text.
  */
 import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
 

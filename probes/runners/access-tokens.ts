@@ -13,17 +13,17 @@ interface TokenResult {
   readonly results: readonly StepResult[];
 }
 
-interface Answer {
+interface TokenResponse {
   readonly access_token?: unknown;
   readonly token_type?: unknown;
   readonly error?: unknown;
   readonly error_description?: unknown;
 }
 
-const parseAnswer = (body: Buffer): Answer => {
+const parseTokenResponse = (body: Buffer): TokenResponse => {
   try {
-    const answer: unknown = JSON.parse(body.toString('utf8'));
-    return typeof answer === 'object' && answer !== null ? answer : {};
+    const response: unknown = JSON.parse(body.toString('utf8'));
+    return typeof response === 'object' && response !== null ? response : {};
   } catch {
     return {};
   }
@@ -32,7 +32,7 @@ const parseAnswer = (body: Buffer): Answer => {
 /** Form-encoded, as required for client credentials in basic authentication (2.3.1). */
 const formEncode = (text: string): string => new URLSearchParams({ a: text }).toString().slice(2);
 
-const tokenRequestBody = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCredentials): string =>
+const createTokenRequestBody = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCredentials): string =>
   new URLSearchParams({
     grant_type: 'client_credentials',
     ...(scope !== '' && { scope }),
@@ -40,7 +40,7 @@ const tokenRequestBody = ({ clientId, clientSecret, scope, audience, sentIn }: C
     ...(sentIn === 'body' && { client_id: clientId, client_secret: clientSecret }),
   }).toString();
 
-const tokenRequestHeaders = ({
+const createTokenRequestHeaders = ({
   clientId,
   clientSecret,
   sentIn,
@@ -75,15 +75,15 @@ export class AccessTokens {
     const cachedToken = this.#tokens.get(key);
     if (cachedToken !== undefined) return { token: cachedToken, results: [] };
     const clock = new PhaseClock('lookup');
-    const base = { name: 'access token' };
+    const step = { name: 'access token' };
     try {
       const { token, ...response } = await this.#request(client, { ...settings, clock });
       if (token !== undefined) this.#tokens.set(key, token);
-      return { token, results: [{ ...base, phases: clock.phases(), ...response }] };
+      return { token, results: [{ ...step, phases: clock.phases(), ...response }] };
     } catch (error) {
       const { signal } = this.#attempt;
       const { message, outcome } = toStepFailure(error, { host: client.tokenUrl, phase: clock.current, signal });
-      return { token: undefined, results: [{ ...base, outcome, phases: clock.phases(), message }] };
+      return { token: undefined, results: [{ ...step, outcome, phases: clock.phases(), message }] };
     }
   }
 
@@ -93,27 +93,27 @@ export class AccessTokens {
   ): Promise<Pick<StepResult, 'outcome' | 'message' | 'status' | 'body'> & { readonly token?: string }> {
     const attempt = this.#attempt;
     const url = parseHttpUrl(client.tokenUrl);
-    if (!attempt.maySendTo(texts, urlHost(url)))
+    if (!attempt.canSendTo(texts, urlHost(url)))
       throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
-    const headers = { ...tokenRequestHeaders(client), 'user-agent': userAgent, ...createRunHeaders(attempt) };
-    const hop = {
+    const headers = { ...createTokenRequestHeaders(client), 'user-agent': userAgent, ...createRunHeaders(attempt) };
+    const request = {
       url,
       method: 'POST',
       headers,
-      body: tokenRequestBody(client),
+      body: createTokenRequestBody(client),
       verifyCertificate: true,
       clientCertificate: null,
     };
-    const rendered = [url.href, ...Object.values(headers), hop.body];
+    const rendered = [url.href, ...Object.values(headers), request.body];
     if (attempt.boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
       throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
-    const { status, body } = await sendOnce(hop, { ...attempt, clock });
+    const { status, body } = await sendOnce(request, { ...attempt, clock });
     const {
       access_token: token,
       token_type: type = 'bearer',
       error,
       error_description: description,
-    } = parseAnswer(body);
+    } = parseTokenResponse(body);
     const isBearer = String(type).toLowerCase() === 'bearer';
     if (status === 200 && typeof token === 'string' && token !== '' && isBearer) {
       attempt.addSecret(token);

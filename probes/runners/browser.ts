@@ -141,7 +141,7 @@ const runSteps = async ({ steps }: Settings, run: Run): Promise<readonly StepRes
   // An unknown result does not concern the page.
   const isKnown = results.every(({ outcome }) => outcome !== 'unknown');
   const picture = isKnown ? await run.process.takeScreenshot(run.attempt.getSecretForms()) : undefined;
-  if (picture !== undefined) run.attempt.setPicture(picture);
+  if (picture !== undefined) run.attempt.setScreenshot(picture);
   return results;
 };
 

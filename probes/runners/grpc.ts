@@ -16,8 +16,8 @@ import { oneStep } from './one-step.ts';
 const method = '/grpc.health.v1.Health/Check';
 /** `HealthCheckResponse.ServingStatus`. */
 const servingStatuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
-/** Maximum bytes of an answer that are read; two would suffice. */
-const maxBytes = 65_536;
+/** Maximum number of bytes read from a response; two would suffice. */
+const maxResponseBytes = 65_536;
 
 /** `HealthCheckRequest` { service: 1 } */
 const encodeRequest = (service: string): Buffer => {
@@ -43,7 +43,7 @@ const decodeStatus = (bytes: Buffer): string => {
   return servingStatuses[servingStatus] ?? String(servingStatus);
 };
 
-interface Tls {
+interface TlsOptions {
   readonly host: string;
   readonly servername: string;
   readonly verifyCertificate: boolean;
@@ -52,13 +52,13 @@ interface Tls {
 
 /** Observes an established connection: reports the phases, and the certificate. */
 class ObservedCredentials extends ChannelCredentials {
-  readonly #tls: Tls | undefined;
+  readonly #tls: TlsOptions | undefined;
   readonly #clock: PhaseClock;
   certificate: Observation['certificate'];
-  /** Why the server is not trusted, or has no encryption: more specific than the error of the call. */
+  /** Reason for a failed TLS handshake; more specific than the error of the call. */
   error: Error | undefined;
 
-  constructor(clock: PhaseClock, tls: Tls | undefined) {
+  constructor(clock: PhaseClock, tls: TlsOptions | undefined) {
     super();
     this.#clock = clock;
     this.#tls = tls;
@@ -73,33 +73,33 @@ class ObservedCredentials extends ChannelCredentials {
   }
 
   override _createSecureConnector() {
-    const none = CallCredentials.createEmpty();
+    const callCredentials = CallCredentials.createEmpty();
     return {
       connect: async (socket: Socket) => {
-        const secure = this.#tls === undefined ? socket : await this.#startTls(socket, this.#tls);
+        const connectedSocket = this.#tls === undefined ? socket : await this.#startTls(socket, this.#tls);
         this.#clock.enter('wait');
-        return { socket: secure, secure: this.#tls !== undefined };
+        return { socket: connectedSocket, secure: this.#tls !== undefined };
       },
       waitForReady: () => Promise.resolve(),
-      getCallCredentials: () => none,
+      getCallCredentials: () => callCredentials,
       destroy: () => undefined,
     };
   }
 
-  #startTls(socket: Socket, { host, servername, verifyCertificate, clock }: Tls): Promise<Socket> {
+  #startTls(socket: Socket, { host, servername, verifyCertificate, clock }: TlsOptions): Promise<Socket> {
     clock.enter('tls');
     return new Promise((resolve, reject) => {
-      const named = isIP(servername) === 0 ? { servername } : { host: servername };
-      const options = { socket, ALPNProtocols: ['h2'], rejectUnauthorized: verifyCertificate, ...named };
-      const secure = connect(options, () => {
-        this.certificate = readCertificate(secure, host);
-        resolve(secure);
+      const serverIdentity = isIP(servername) === 0 ? { servername } : { host: servername };
+      const options = { socket, ALPNProtocols: ['h2'], rejectUnauthorized: verifyCertificate, ...serverIdentity };
+      const tlsSocket = connect(options, () => {
+        this.certificate = readCertificate(tlsSocket, host);
+        resolve(tlsSocket);
       });
-      secure.once('error', (error) => {
+      tlsSocket.once('error', (error) => {
         this.error = error;
         reject(error);
       });
-      secure.once('close', () => reject(new Error('it closed the connection')));
+      tlsSocket.once('close', () => reject(new Error('it closed the connection')));
     });
   }
 }
@@ -116,9 +116,12 @@ const toCallError = (error: ServiceError, { error: tlsError }: ObservedCredentia
 export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
   'lookup',
   ({ host }) => host,
-  async ({ host: written, port, service, tls, serverName, verifyCertificate, metadata, assertions }, attempt) => {
+  async (
+    { host: configuredHost, port, service, tls, serverName, verifyCertificate, metadata, assertions },
+    attempt,
+  ) => {
     const { clock, reached, signal } = attempt;
-    const host = bareHost(written);
+    const host = bareHost(configuredHost);
     const name = serverName ?? host;
     const authority = isIP(name) === 6 ? `[${name}]` : name;
     const credentials = new ObservedCredentials(
@@ -133,12 +136,12 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
       {
         'grpc.default_authority': `${authority}:${port}`,
         'grpc.primary_user_agent': userAgent,
-        // A new connection, directly to the address, tried once.
+        // One attempt on a new connection, directly to the address.
         'grpc.use_local_subchannel_pool': 1,
         'grpc.enable_http_proxy': 0,
         'grpc.enable_retries': 0,
         'grpc.service_config_disable_resolution': 1,
-        'grpc.max_receive_message_length': maxBytes,
+        'grpc.max_receive_message_length': maxResponseBytes,
       },
     );
     const requestMetadata = new Metadata();
@@ -146,18 +149,18 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
       requestMetadata.set(key, value);
     let stop: (() => void) | undefined;
     try {
-      const code = await new Promise<string>((ended, failed) => {
+      const code = await new Promise<string>((resolve, reject) => {
         const call = client.makeUnaryRequest(
           method,
           (request: Buffer) => request,
           decodeStatus,
           encodeRequest(service),
           requestMetadata,
-          (error, answer) => {
-            if (error === null && answer !== undefined) return ended(answer);
-            const isAnswer = clock.current === 'wait' && error !== null && error.code !== status.UNAVAILABLE;
-            if (isAnswer && !signal.aborted) ended(status[error.code] ?? String(error.code));
-            else failed(error === null ? new StepFailure('it returned no response') : toCallError(error, credentials));
+          (error, servingStatus) => {
+            if (error === null && servingStatus !== undefined) return resolve(servingStatus);
+            const hasResponse = clock.current === 'wait' && error !== null && error.code !== status.UNAVAILABLE;
+            if (hasResponse && !signal.aborted) resolve(status[error.code] ?? String(error.code));
+            else reject(error === null ? new StepFailure('it returned no response') : toCallError(error, credentials));
           },
         );
         stop = () => call.cancel();

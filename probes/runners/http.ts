@@ -158,7 +158,7 @@ const runAuthenticated = async (
       attempt,
       clock,
       values: usedValues(texts, values),
-      mayCarry: (host) => attempt.maySendTo(texts, host),
+      mayCarry: (host) => attempt.canSendTo(texts, host),
     });
     const phases = clock.phases();
     const { certificate, body, ...plain } = answer;

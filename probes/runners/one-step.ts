@@ -38,11 +38,11 @@ export const oneStep =
       const target = hostText === null ? null : bareHost(hostText);
       hostName = target ?? 'the name service';
       const texts = listTexts(settingsText).map(({ text }) => text);
-      if (!attempt.maySendTo(texts, target ?? ''))
+      if (!attempt.canSendTo(texts, target ?? ''))
         throw new StepFailure(`a secret of the check is not bound to ${hostName}`);
       // Without a connection, the location's own resolver is used.
       const unresolvedAddress = { address: '', lookup: attempt.egressPolicy.lookup };
-      const reached = target === null ? unresolvedAddress : await attempt.reach(target, clock);
+      const reached = target === null ? unresolvedAddress : await attempt.resolveAddress(target, clock);
       const { seen, message, phases = clock.phases() } = await observe(settings, { ...attempt, clock, reached });
       const { outcome, messages } = judgeAssertions(settings.assertions, {
         ...seen,

@@ -9,7 +9,7 @@ import { readCertificate } from '../certificate.ts';
 import { reportPhases } from '../http-hop.ts';
 import { createRunHeaders, userAgent } from '../own-headers.ts';
 import { bareHost } from '../reach.ts';
-import { maxReadBytes, StepFailure } from '../runner.ts';
+import { maxResponseBytes, StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
 
 const parseWebSocketUrl = (text: string): URL => {
@@ -45,7 +45,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
       headers: { ...headers, 'user-agent': userAgent, ...createRunHeaders(attempt) },
       lookup: reached.lookup,
       rejectUnauthorized: verifyCertificate,
-      maxPayload: maxReadBytes,
+      maxPayload: maxResponseBytes,
       perMessageDeflate: false,
       finishRequest: (request: ClientRequest): void => {
         reportPhases(request, clock, url.protocol === 'wss:');

@@ -19,40 +19,47 @@ import { evaluationMoments } from './alert-evaluation.ts';
 const runBudgetMs = 10_000;
 /** Number of concurrent queries of one backtest. */
 const maxConcurrentQueries = 4;
-/** Limited because a document holds at most 4 MB. */
+/** Limited because a document can hold at most 4 MB. */
 const maxTransitions = 1000;
 
-interface Progress {
+interface BacktestRun {
   readonly backtest: AlertBacktest;
   readonly rule: AlertRule;
   readonly tenantId: string;
   queryAt(nowMs: number): Promise<RuleQueryResult>;
-  readonly queryText: RunTemplateQuery;
+  readonly runTemplateQuery: RunTemplateQuery;
 }
 
 /** Due times after the evaluations already done, as live evaluation would set them. */
-const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number[] => {
-  const everyMs = parseDurationMs(rule.interval);
-  const phase = computeSharedPhase(tenantId, itemKey(tenantId, rule.id), { everyMs, ...evaluationMoments(rule) });
+const computeDueTimes = ({ backtest, rule, tenantId }: BacktestRun, count: number): number[] => {
+  const intervalMs = parseDurationMs(rule.interval);
+  const phase = computeSharedPhase(tenantId, itemKey(tenantId, rule.id), {
+    everyMs: intervalMs,
+    ...evaluationMoments(rule),
+  });
   const times: number[] = [];
-  for (let at = nextDue(phase, everyMs, backtest.doneMs); at <= backtest.toMs && times.length < count; at += everyMs)
-    times.push(at);
+  for (
+    let timeMs = nextDue(phase, intervalMs, backtest.doneMs);
+    timeMs <= backtest.toMs && times.length < count;
+    timeMs += intervalMs
+  )
+    times.push(timeMs);
   return times;
 };
 
 /** Advances by several evaluations, whose queries run concurrently. */
-const advanceBacktest = async (progress: Progress): Promise<AlertBacktest> => {
+const advanceBacktest = async (progress: BacktestRun): Promise<AlertBacktest> => {
   const { backtest, rule, tenantId } = progress;
-  const times = dueTimes(progress, maxConcurrentQueries);
+  const times = computeDueTimes(progress, maxConcurrentQueries);
   if (times.length === 0) return { ...backtest, status: 'finished', doneMs: backtest.toMs };
-  const answers = await Promise.all(times.map((nowMs) => progress.queryAt(nowMs)));
+  const results = await Promise.all(times.map((nowMs) => progress.queryAt(nowMs)));
   let next = backtest;
   for (const [index, nowMs] of times.entries()) {
-    const answer = answers[index] as RuleQueryResult;
-    const input = { tenantId, rule, prior: next.state as RuleState, answer, nowMs };
+    const queryResult = results[index] as RuleQueryResult;
+    const input = { tenantId, rule, prior: next.state as RuleState, answer: queryResult, nowMs };
     const evaluation = await renderWithQueries(
       (queryResults) => evaluate({ ...input, queryResults }),
-      progress.queryText,
+      progress.runTemplateQuery,
     );
     const remaining = maxTransitions - next.transitions.length;
     next = {
@@ -87,9 +94,9 @@ export const alertBacktesting = defineSchedule({
     const stored = ports.documents.forTenant(tenantId).collection(alertBacktests);
     const document = await stored.find(id);
     if (document?.status !== 'running') return null;
-    const { version, createdAt: _made, updatedAt: _written, ...backtest } = document;
-    const { rule: fields, queryVersion, ruleId, ruleVersion } = backtest;
-    const storedRule = { ...fields, queryVersion, id: ruleId, version: ruleVersion };
+    const { version, createdAt: _createdAt, updatedAt: _updatedAt, ...backtest } = document;
+    const { rule: ruleFields, queryVersion, ruleId, ruleVersion } = backtest;
+    const storedRule = { ...ruleFields, queryVersion, id: ruleId, version: ruleVersion };
     const rule = parseStoredRule(storedRule);
     const reading = await openTenantReading(ports, tenantId, Date.now());
     if (rule === undefined || reading === undefined) {
@@ -105,7 +112,7 @@ export const alertBacktesting = defineSchedule({
         rule,
         tenantId,
         queryAt,
-        queryText: createTemplateQuery(reading, { signal }),
+        runTemplateQuery: createTemplateQuery(reading, { signal }),
       });
     await stored.replace(id, next, version);
     return null;

@@ -26,7 +26,7 @@ import {
 const dayMs = 86_400_000;
 /** Time without data after which the anomaly of a series ends and the series is forgotten. */
 const maxSilenceMs = dayMs;
-const forgottenMs = 14 * dayMs;
+const forgetAfterMs = 14 * dayMs;
 
 const emits = {
   scores: topics.anomalyScores,
@@ -39,7 +39,7 @@ type StepContext = Context<typeof emits, typeof follows, WatchedDetectors>;
 type Scores = AnomalyScores['series'][number]['points'];
 
 /** Returns the key of a series, from its name and labels. */
-export const seriesKey = ({ name, labels }: Pick<WatchedSeries, 'name' | 'labels'>): string =>
+export const computeSeriesKey = ({ name, labels }: Pick<WatchedSeries, 'name' | 'labels'>): string =>
   computeHashId(
     name,
     Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1)),
@@ -59,7 +59,7 @@ const emitChange = (
 ): void => {
   const { detector, detectorId, tenantId, stepMs } = points;
   const { beginMs, peak, score, sign, before, told: reportedCount } = episode;
-  const changed: AnomalyChange = {
+  const anomalyChange: AnomalyChange = {
     tenantId,
     projectId: detector.projectId,
     change,
@@ -88,8 +88,8 @@ const emitChange = (
     low: peak.low,
     high: peak.high,
   };
-  emit.changes(changed);
-  emit.events(toPlatformEvent(changed));
+  emit.changes(anomalyChange);
+  emit.events(toPlatformEvent(anomalyChange));
 };
 
 /** Ends the anomaly of a series, if there is one, for a reason other than its points. */
@@ -141,21 +141,29 @@ const scorePoints = (
     },
   };
   const rows: Scores = [];
-  for (const [index, one] of scores.entries()) {
+  for (const [index, pointScore] of scores.entries()) {
     const value = values[index]?.[1] ?? null;
     if (value === null) continue;
-    const before = series.episode;
-    const { episode, change } = nextEpisode(before, one, value, options);
+    const previousEpisode = series.episode;
+    const { episode, change } = nextEpisode(previousEpisode, pointScore, value, options);
     series.episode = episode;
-    const reportedEpisode = change === 'end' ? before : episode;
+    const reportedEpisode = change === 'end' ? previousEpisode : episode;
     if (change !== undefined && reportedEpisode !== undefined)
-      emitChange(points, key, series, { episode: reportedEpisode, change, atMs: one.timeMs }, emit);
-    rows.push([one.timeMs, value, one.expected, one.low, one.high, one.score, (episode?.told ?? 0) > 0]);
+      emitChange(points, key, series, { episode: reportedEpisode, change, atMs: pointScore.timeMs }, emit);
+    rows.push([
+      pointScore.timeMs,
+      value,
+      pointScore.expected,
+      pointScore.low,
+      pointScore.high,
+      pointScore.score,
+      (episode?.told ?? 0) > 0,
+    ]);
   }
   return rows;
 };
 
-/** Returns points for the steps of a series that an answer omits: 0 for a count, none where no data is known. */
+/** Returns points for the steps of a series that a query result omits: 0 for a count, null for gaps in the data. */
 const absentPoints = (
   { fromMs, toMs, stepMs, counts, gaps }: AnomalyPoints,
   { name, upToMs }: WatchedSeries,
@@ -164,19 +172,19 @@ const absentPoints = (
   const unknown = new Set(gaps);
   const firstMs = Math.max(fromMs, upToMs);
   return Array.from({ length: (toMs - firstMs) / stepMs }, (_, index): Point => {
-    const at = firstMs + index * stepMs;
-    return [at, unknown.has(at) ? null : 0];
+    const timeMs = firstMs + index * stepMs;
+    return [timeMs, unknown.has(timeMs) ? null : 0];
   });
 };
 
 /**
- * Handles known series that are absent from the answer: a count without records is 0, and a series that is silent for
- * long is forgotten.
+ * Handles known series that are absent from the query result: a count without records is 0, and a series without data
+ * for a long time is forgotten.
  */
 const handleAbsentSeries = (
   points: AnomalyPoints,
   watched: WatchedDetector,
-  allowed: number,
+  allowedPerWeek: number,
   context: StepContext,
 ): AnomalyScores['series'] => {
   const { toMs } = points;
@@ -184,11 +192,12 @@ const handleAbsentSeries = (
   for (const [key, series] of watched.series) {
     if (series.upToMs >= toMs) continue;
     const zeros = absentPoints(points, series);
-    rows.push({ key, points: scorePoints(points, key, series, zeros, allowed, context) });
+    rows.push({ key, points: scorePoints(points, key, series, zeros, allowedPerWeek, context) });
     series.upToMs = toMs;
-    const silent = toMs - series.seenMs;
-    if (silent > (zeros.length > 0 ? forgottenMs : maxSilenceMs)) endAnomaly(points, key, series, 'gone', context.emit);
-    if (silent > forgottenMs) context.state.removeSeries(watched, key);
+    const silentMs = toMs - series.seenMs;
+    if (silentMs > (zeros.length > 0 ? forgetAfterMs : maxSilenceMs))
+      endAnomaly(points, key, series, 'gone', context.emit);
+    if (silentMs > forgetAfterMs) context.state.removeSeries(watched, key);
   }
   return rows;
 };
@@ -234,7 +243,7 @@ const toEvaluation = (points: AnomalyPoints, watched: WatchedDetector): AnomalyE
   };
 };
 
-const createWatched = (question: string): WatchedDetector => ({
+const createWatchedDetector = (question: string): WatchedDetector => ({
   question,
   watchedFromMs: null,
   looks: 0,
@@ -244,19 +253,19 @@ const createWatched = (question: string): WatchedDetector => ({
 
 /** Returns the detector of some points. State learned for another query is discarded. */
 const openDetector = (points: AnomalyPoints, { state, emit }: StepContext): WatchedDetector => {
-  const known = state.detectors.get(points.detectorId);
-  if (known?.question === points.question) return known;
-  const fresh = createWatched(points.question);
-  if (known !== undefined) {
-    for (const [key, series] of known.series) endAnomaly(points, key, series, 'changed', emit);
+  const existing = state.detectors.get(points.detectorId);
+  if (existing?.question === points.question) return existing;
+  const created = createWatchedDetector(points.question);
+  if (existing !== undefined) {
+    for (const [key, series] of existing.series) endAnomaly(points, key, series, 'changed', emit);
     state.forget(points.detectorId);
-    fresh.looks = known.looks;
+    created.looks = existing.looks;
   }
-  state.detectors.set(points.detectorId, fresh);
-  return fresh;
+  state.detectors.set(points.detectorId, created);
+  return created;
 };
 
-/** Returns where a new series begins: a count has no records before its first, and these steps are not 0. */
+/** Returns the start of a new series. A count starts at its first record, so earlier steps are not scored as 0. */
 const seriesStart = (
   { fromMs, stepMs, counts }: AnomalyPoints,
   { name, values }: AnomalyPoints['series'][number],
@@ -269,7 +278,7 @@ const seriesStart = (
 const addSeries = (
   watched: WatchedDetector,
   key: string,
-  one: AnomalyPoints['series'][number],
+  receivedSeries: AnomalyPoints['series'][number],
   points: AnomalyPoints,
   state: WatchedDetectors,
 ): WatchedSeries | undefined => {
@@ -277,7 +286,7 @@ const addSeries = (
     watched.refused++;
     return undefined;
   }
-  const [{ name, unit, labels }, firstMs] = [one, seriesStart(points, one)];
+  const [{ name, unit, labels }, firstMs] = [receivedSeries, seriesStart(points, receivedSeries)];
   const series: WatchedSeries = {
     name,
     unit,
@@ -319,23 +328,23 @@ export const anomalyScores = defineProcessor({
     const watched = openDetector(points, context);
     if (points.part === 0) watched.refused = 0;
     if (points.mode !== 'learning' && points.error === '') watched.watchedFromMs ??= points.fromMs;
-    const allowed = points.detector.falseAlarmsPerWeek / Math.max(1, points.seriesCount, watched.series.size);
+    const allowedPerWeek = points.detector.falseAlarmsPerWeek / Math.max(1, points.seriesCount, watched.series.size);
     const rows: AnomalyScores['series'] = [];
-    for (const one of points.series) {
-      const key = seriesKey(one);
-      const series = watched.series.get(key) ?? addSeries(watched, key, one, points, state);
+    for (const receivedSeries of points.series) {
+      const key = computeSeriesKey(receivedSeries);
+      const series = watched.series.get(key) ?? addSeries(watched, key, receivedSeries, points, state);
       if (series === undefined) continue;
       // Steps that were queried again are skipped.
-      const values = one.values.flatMap((value, index): Point[] => {
-        const at = points.fromMs + index * points.stepMs;
-        return at >= series.upToMs ? [[at, value]] : [];
+      const values = receivedSeries.values.flatMap((value, index): Point[] => {
+        const timeMs = points.fromMs + index * points.stepMs;
+        return timeMs >= series.upToMs ? [[timeMs, value]] : [];
       });
       if (values.some(([, value]) => value !== null)) series.seenMs = points.toMs;
-      rows.push({ key, points: scorePoints(points, key, series, values, allowed, context) });
+      rows.push({ key, points: scorePoints(points, key, series, values, allowedPerWeek, context) });
       series.upToMs = Math.max(series.upToMs, points.toMs);
     }
     if (points.isLast && points.toMs > points.fromMs)
-      rows.push(...handleAbsentSeries(points, watched, allowed, context));
+      rows.push(...handleAbsentSeries(points, watched, allowedPerWeek, context));
     const rowsWithPoints = rows.filter((row) => row.points.length > 0);
     if (points.mode !== 'learning') emitScores(points, rowsWithPoints, emit);
     if (!points.isLast) return;
@@ -344,7 +353,7 @@ export const anomalyScores = defineProcessor({
   },
 });
 
-/** Number of rows in one value, because a message holds one megabyte. */
+/** Maximum number of rows in one value, because a message holds at most one megabyte. */
 const maxRowsPerValue = 2000;
 
 const emitScores = (

@@ -34,7 +34,7 @@ import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 export const deliveriesName = 'notification-deliveries';
 
 export interface DeliveriesOptions {
-  readonly bus: Pick<Bus, 'consumer'>;
+  readonly bus: Pick<Bus, 'createConsumer'>;
   readonly producer: Pick<Producer, 'publish'>;
   readonly documents: Documents;
   readonly counters: Counters;
@@ -430,7 +430,7 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
   const feed: Feed = await documents.follow(pendingDeliveries, ({ tenantId, id, document }) =>
     deliveries.applyChange(tenantId, id, document),
   );
-  const consumer = bus.consumer({ group: toConsumerGroup('processors', deliveriesName), maxWaitMs: 100 });
+  const consumer = bus.createConsumer({ group: toConsumerGroup('processors', deliveriesName), maxWaitMs: 100 });
   const done = consumer.run([topics.notifications.name], (batch) => deliveries.storeBatch(batch));
   const stopPolling = runEvery(pollMs, () => deliveries.poll());
   const stopping = new AbortController();

@@ -1,6 +1,5 @@
 /**
- * Definition of a processor by its author: pure functions and their dependencies. `README.md` of `processors/` has an
- * example.
+ * Definition of a processor: pure functions and their dependencies. See `processors/README.md` for an example.
  */
 import type { z } from 'zod';
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
@@ -23,7 +22,7 @@ export interface StateSize {
   readonly evicted: number;
 }
 
-/** Bytes, or pieces of them in order, so that large states need not be joined first. */
+/** Bytes, or chunks of them in order, so that large states need not be concatenated. */
 export type SavedState = Uint8Array | readonly Uint8Array[];
 
 /**
@@ -31,22 +30,22 @@ export type SavedState = Uint8Array | readonly Uint8Array[];
  * contents.
  */
 export interface StateDefinition<State> {
-  /** Increased when `open` can no longer read the bytes of an older `save`. */
+  /** Increase it when `open` can no longer read the bytes of an older `save`. */
   readonly version: number;
   /**
-   * Opens an empty state, or one from the bytes of `save` of this version. The opened state behaves as the saved one
-   * would have.
+   * Opens an empty state, or restores a state from the bytes of this version’s `save`. A restored state behaves exactly
+   * like the saved one.
    */
   open(saved?: Uint8Array): State;
-  /** Serializes the state. Equal states give equal bytes. */
+  /** Serializes the state. Equal states yield equal bytes. */
   save(state: State): SavedState;
   /** Returns the size. Called after every message, so it must be cheap. */
   size(state: State): StateSize;
   /** Converts the saved form of an older version; `undefined` if that is not possible. */
   upgrade?(saved: Uint8Array, version: number): Uint8Array | undefined;
   /**
-   * Without an upgrade the state begins empty, and messages that the bus received within this time before are stepped
-   * again without effects. Default 0.
+   * Without an upgrade, the state begins empty. Messages that the bus received within this preceding time are stepped
+   * again, without effects. Default 0.
    */
   readonly rebuildMs?: number;
 }
@@ -54,8 +53,8 @@ export interface StateDefinition<State> {
 /** Limits of a tenant, above which its messages are skipped for a while. */
 export interface TenantLimits {
   /**
-   * Maximum share of a thread, 0 to 1, over a minute in which others wait; `Infinity` if the input is already bounded.
-   * Default 0.5.
+   * Maximum share of a thread, 0 to 1, over a minute in which other tenants wait; `Infinity` if the input is already
+   * bounded. Default 0.5.
    */
   readonly threadShare: number;
   /** Maximum bytes of state in a partition. Default 64 MiB. */
@@ -91,7 +90,7 @@ export interface Context<E extends Emits, F extends Follows, State> {
    * with the same kind and key replaces it.
    */
   setTimer(kind: Timer['kind'], dueMs: number, key?: string): void;
-  /** Drops the item on purpose; counted by the reason, one short word. */
+  /** Drops the item. A counter counts drops by reason, which is one short word. */
   drop(reason: string): void;
 }
 
@@ -167,21 +166,23 @@ export const defineProcessor = <
     throw new TypeError(`a processor cannot be named "${name}": use lower-case letters, digits and single hyphens`);
   if (recordFilter !== undefined && reads.compileFilter === undefined)
     throw new TypeError(`processor ${name} has a record filter, but its source cannot compile it`);
-  // Its steps see the context of its own types, and items of its own source.
-  const author = definition as unknown as Processor;
+  // Safe, because the engine calls its steps only with items of its source and a context of its types.
+  const untypedDefinition = definition as unknown as Processor;
   return {
     name,
     summary,
     reads,
-    itemFilter: recordFilter === undefined ? undefined : author.reads.compileFilter?.(recordFilter),
+    itemFilter: recordFilter === undefined ? undefined : untypedDefinition.reads.compileFilter?.(recordFilter),
     emits: definition.emits ?? {},
     follows: definition.follows ?? {},
     entitlement,
-    state: author.state ?? emptyStateDefinition,
+    state: untypedDefinition.state ?? emptyStateDefinition,
     latenessMs: latenessMs ?? 60_000,
     readsTime: latenessMs !== undefined || definition.timer !== undefined,
     limits: { ...defaultLimits, ...definition.limits },
-    step: (item, context) => author.step(item, context),
-    ...(definition.timer !== undefined && { timer: (timer: Timer, context) => author.timer?.(timer, context) }),
+    step: (item, context) => untypedDefinition.step(item, context),
+    ...(definition.timer !== undefined && {
+      timer: (timer: Timer, context) => untypedDefinition.timer?.(timer, context),
+    }),
   };
 };

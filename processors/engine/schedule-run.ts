@@ -20,7 +20,7 @@ import { type Overdue, Slot } from './schedule-slot.ts';
 import { listSlots, nextDue } from './schedule-times.ts';
 
 export interface ScheduleRuntime {
-  readonly bus: Pick<Bus, 'consumer' | 'offsets'>;
+  readonly bus: Pick<Bus, 'createConsumer' | 'offsets'>;
   readonly producer: Pick<Producer, 'publish'>;
   readonly states: Pick<StateStore, 'load' | 'save'>;
   readonly ports: SchedulePorts;
@@ -110,7 +110,7 @@ class ScheduleRun {
   }
 
   /** Starts once the documents are loaded. Resolves after `consumer.stop()`, or earlier if `stopping` aborted. */
-  async run(consumer: ReturnType<Bus['consumer']>, stopping: AbortSignal): Promise<void> {
+  async run(consumer: ReturnType<Bus['createConsumer']>, stopping: AbortSignal): Promise<void> {
     const opened: Pick<Feed, 'close'>[] = [];
     try {
       const resources = await this.#follow(opened, stopping).catch((error: unknown) => {
@@ -144,7 +144,7 @@ class ScheduleRun {
     return resources;
   }
 
-  async #consume(consumer: ReturnType<Bus['consumer']>, resources: ResourceCache<object>): Promise<void> {
+  async #consume(consumer: ReturnType<Bus['createConsumer']>, resources: ResourceCache<object>): Promise<void> {
     const { clock, pollMs = 100 } = this.#runtime;
     const dueTimer = new DueTimer({
       runDue: () => this.#runDue(resources),
@@ -277,7 +277,7 @@ class ScheduleRun {
 
 /** Runs the schedule until `stop`. Members on other machines share its items. */
 export const runSchedule = (schedule: Schedule, runtime: ScheduleRuntime): RunningSchedule => {
-  const consumer = runtime.bus.consumer({ group: toConsumerGroup('processors', schedule.name) });
+  const consumer = runtime.bus.createConsumer({ group: toConsumerGroup('processors', schedule.name) });
   const run = new ScheduleRun(schedule, runtime);
   const stopping = new AbortController();
   const done = run.run(consumer, stopping.signal);

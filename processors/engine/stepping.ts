@@ -1,4 +1,4 @@
-/** Items of one message during a step. Stepping can stop after any item and continue later. */
+/** Steps through the items of one message. It can stop after any item and continue later. */
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { DecodedMessage } from '../../schemas/records/decoded-request.ts';
 import type { IsMatch } from '../../schemas/records/record-filter.ts';
@@ -6,78 +6,78 @@ import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { onlyOrdinals } from './ordinals.ts';
 import type { TimeSlice } from './time-slice.ts';
 
-/** A record time that is this much later than its reception does not move the watermark. */
+/** A record time that is later than its reception by more than this does not advance the watermark. */
 const maxAheadMs = 5_000;
 
 /**
- * Latest time of the items of a message that moves a watermark. Processors of one thread share the opened message, so
- * it is computed once.
+ * Latest item time of each message that advances the watermark. Processors of one thread share the decoded message, so
+ * the time is computed once.
  */
 const latestTimes = new WeakMap<DecodedMessage<unknown>, number>();
 
 export class MessageStepper {
   /** Items that were stepped or filtered out. */
-  items = 0;
+  processedItems = 0;
   /** Milliseconds of thread time. */
-  ms = 0;
+  elapsedMs = 0;
   /** Latest time of an item that moves the watermark. */
   latestMs = Number.NEGATIVE_INFINITY;
-  /** Ordinals of failed items, and the reason of the first failure. */
-  readonly poison: number[] = [];
+  /** Ordinals of failed items; `failure` is the error of the first one. */
+  readonly failedOrdinals: number[] = [];
   failure: unknown;
   readonly #processor: Processor;
   readonly #message: BusRecord;
-  readonly #opened: DecodedMessage<unknown>;
+  readonly #decoded: DecodedMessage<unknown>;
   readonly #context: Context<Emits, Follows, unknown>;
   /** Selects the items of a replayed dead letter. */
   readonly #isSelected: ((ordinal: number) => boolean) | undefined;
   readonly #matchesFilter: IsMatch | undefined;
   readonly #tracksTime: boolean;
-  #next = 0;
+  #nextOrdinal = 0;
 
   constructor(
     processor: Processor,
     message: BusRecord,
-    opened: DecodedMessage<unknown>,
+    decoded: DecodedMessage<unknown>,
     context: Context<Emits, Follows, unknown>,
   ) {
     this.#processor = processor;
     this.#message = message;
-    this.#opened = opened;
+    this.#decoded = decoded;
     this.#context = context;
     this.#isSelected = onlyOrdinals(message.headers['only-ordinals']);
-    this.#matchesFilter = processor.itemFilter?.of(opened);
-    const known = this.#isSelected === undefined ? latestTimes.get(opened) : undefined;
-    this.latestMs = known ?? Number.NEGATIVE_INFINITY;
-    this.#tracksTime = processor.readsTime && known === undefined;
+    this.#matchesFilter = processor.itemFilter?.of(decoded);
+    const cachedLatestMs = this.#isSelected === undefined ? latestTimes.get(decoded) : undefined;
+    this.latestMs = cachedLatestMs ?? Number.NEGATIVE_INFINITY;
+    this.#tracksTime = processor.readsTime && cachedLatestMs === undefined;
   }
 
   /** Whether all items of the message failed. */
-  get isAllPoison(): boolean {
-    return this.poison.length === this.#opened.count;
+  get hasOnlyFailures(): boolean {
+    return this.failedOrdinals.length === this.#decoded.count;
   }
 
   /** Steps items until the time slice is over; returns whether all were stepped. */
   run(slice: TimeSlice): boolean {
-    const began = performance.now();
-    const opened = this.#opened;
-    const { count } = opened;
-    while (this.#next < count) {
-      const ordinal = this.#next++;
+    const startMs = performance.now();
+    const decoded = this.#decoded;
+    const { count } = decoded;
+    while (this.#nextOrdinal < count) {
+      const ordinal = this.#nextOrdinal++;
       if (this.#isSelected?.(ordinal) !== false) this.#processItem(ordinal);
       if (slice.isOver()) break;
     }
-    this.ms += performance.now() - began;
-    if (this.#next < count) return false;
-    if (this.#tracksTime && this.#isSelected === undefined) latestTimes.set(opened, this.latestMs);
+    this.elapsedMs += performance.now() - startMs;
+    if (this.#nextOrdinal < count) return false;
+    if (this.#tracksTime && this.#isSelected === undefined) latestTimes.set(decoded, this.latestMs);
     return true;
   }
 
   #processItem(ordinal: number): void {
-    this.items++;
+    this.processedItems++;
     const isMatch = this.#matchesFilter?.(ordinal) !== false;
     if (!(isMatch || this.#tracksTime)) return;
-    const item = this.#opened.getItem(ordinal);
+    const item = this.#decoded.getItem(ordinal);
     if (this.#tracksTime) this.#updateLatestTime(item);
     if (isMatch) this.#step(item, ordinal);
   }
@@ -86,8 +86,8 @@ export class MessageStepper {
     try {
       this.#processor.step(item, this.#context);
     } catch (error) {
-      if (this.poison.length === 0) this.failure = error;
-      this.poison.push(ordinal);
+      if (this.failedOrdinals.length === 0) this.failure = error;
+      this.failedOrdinals.push(ordinal);
     }
   }
 

@@ -5,7 +5,7 @@
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { SavedState } from './definition.ts';
 import type { SavedMessage } from './emissions.ts';
-import type { Limit } from './tenant.ts';
+import type { TenantLimit } from './tenant.ts';
 import type { Timer } from './timers.ts';
 
 export interface SavedTenant<State = Uint8Array> {
@@ -13,7 +13,7 @@ export interface SavedTenant<State = Uint8Array> {
   readonly latestMs: number;
   readonly watermarkMs: number;
   readonly seenMs: number;
-  readonly limit: Limit | undefined;
+  readonly limit: TenantLimit | undefined;
   readonly timers: readonly Timer[];
   readonly state: State;
 }
@@ -46,7 +46,7 @@ type TenantTuple = [
   latestMs: number | null,
   watermarkMs: number | null,
   seenMs: number | null,
-  limit: Limit | null,
+  limit: TenantLimit | null,
   timers: [kind: 0 | 1, dueMs: number, key: string][],
   stateBytes: number,
 ];

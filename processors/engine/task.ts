@@ -16,7 +16,7 @@ import type { PartitionReader } from './fair-queue.ts';
 import { encodeOrdinals } from './ordinals.ts';
 import { MessageStepper } from './stepping.ts';
 import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
-import { areTimersPaused, nextTimerMs, type Tenant, tenantBytes } from './tenant.ts';
+import { areTimersPaused, computeNextTimerMs, getTenantBytes, type Tenant } from './tenant.ts';
 import { endlessSlice, type TimeSlice } from './time-slice.ts';
 import { Timers } from './timers.ts';
 
@@ -203,7 +203,7 @@ export class Task implements PartitionReader {
 
   /** Counts a message as an item too, because some messages are skipped. */
   get items(): number {
-    return this.#processedCount + (this.#inProgress?.stepping.items ?? 0);
+    return this.#processedCount + (this.#inProgress?.stepping.processedItems ?? 0);
   }
 
   get holding(): TaskStatus {
@@ -211,7 +211,7 @@ export class Task implements PartitionReader {
     let bytes = 0;
     for (const tenant of this.#tenants.values()) {
       entries += tenant.size.entries + tenant.timers.size;
-      bytes += tenantBytes(tenant);
+      bytes += getTenantBytes(tenant);
     }
     return { nextOffset: this.#nextOffset, nextTickMs: this.#dueMs(), tenants: this.#tenants.size, entries, bytes };
   }
@@ -226,11 +226,11 @@ export class Task implements PartitionReader {
       skipped: [...this.#skipped],
       outbox: this.#outbox,
       positions: [...this.#positions].map(({ emitter, offset, part }) => [emitter, offset, part]),
-      tenants: [...this.#tenants.values()].map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => ({
+      tenants: [...this.#tenants.values()].map(({ id, latestMs, watermarkMs, lastStepMs, limit, timers, state }) => ({
         id,
         latestMs,
         watermarkMs,
-        seenMs,
+        seenMs: lastStepMs,
         limit,
         timers: timers.list(),
         state: this.#processor.state.save(state),
@@ -302,7 +302,7 @@ export class Task implements PartitionReader {
       state: opened,
       latestMs: before,
       watermarkMs: before,
-      seenMs: before,
+      lastStepMs: before,
       limit: undefined,
       size: this.#processor.state.size(opened),
       context: this.#createContext(id, opened, timers),
@@ -426,20 +426,20 @@ export class Task implements PartitionReader {
   #finish({ tenant, message, stepping, evicted }: MessageInProgress, slice: TimeSlice): boolean {
     if (!stepping.run(slice)) return false;
     this.#inProgress = undefined;
-    const { items, ms, latestMs, poison, failure, isAllPoison } = stepping;
-    this.#report.items += items;
-    this.#processedCount += items;
+    const { processedItems, elapsedMs, latestMs, failedOrdinals, failure, hasOnlyFailures } = stepping;
+    this.#report.items += processedItems;
+    this.#processedCount += processedItems;
     tenant.latestMs = Math.max(tenant.latestMs, latestMs);
-    if (poison.length > 0)
-      this.#recordPoison(tenant, message, failure, isAllPoison ? undefined : encodeOrdinals(poison));
-    this.#recordUsage(tenant, { ms, poison: poison.length > 0 ? 1 : 0, evicted });
+    if (failedOrdinals.length > 0)
+      this.#recordPoison(tenant, message, failure, hasOnlyFailures ? undefined : encodeOrdinals(failedOrdinals));
+    this.#recordUsage(tenant, { ms: elapsedMs, poison: failedOrdinals.length > 0 ? 1 : 0, evicted });
     return true;
   }
 
   /** Accounts for a message of the tenant that was stepped or could not be read. */
   #recordUsage(tenant: Tenant, { ms, poison, evicted }: { ms: number; poison: number; evicted: number }): void {
     const began = performance.now();
-    tenant.seenMs = this.#clockMs;
+    tenant.lastStepMs = this.#clockMs;
     if (this.#processor.readsTime) {
       tenant.watermarkMs = Math.max(tenant.watermarkMs, tenant.latestMs - this.#processor.latenessMs);
       this.#runTimers(tenant);
@@ -450,7 +450,7 @@ export class Task implements PartitionReader {
       ms: ms + performance.now() - began,
       messages: 1,
       poison,
-      stateBytes: tenantBytes(tenant),
+      stateBytes: getTenantBytes(tenant),
     });
   }
 
@@ -467,7 +467,7 @@ export class Task implements PartitionReader {
   /** Returns when the clock makes the next timer of any tenant due. */
   #dueMs(): number {
     let due = Number.POSITIVE_INFINITY;
-    for (const tenant of this.#tenants.values()) due = Math.min(due, nextTimerMs(tenant, this.#idleMs));
+    for (const tenant of this.#tenants.values()) due = Math.min(due, computeNextTimerMs(tenant, this.#idleMs));
     return due;
   }
 
@@ -475,13 +475,13 @@ export class Task implements PartitionReader {
   #runDue(): void {
     if (this.#clockMs < this.#checkMs || this.#processor.timer === undefined) return;
     for (const tenant of this.#tenants.values()) {
-      if (nextTimerMs(tenant, this.#idleMs) > this.#clockMs) continue;
-      if (Math.max(tenant.timers.nextMs('watermark'), tenant.seenMs) + this.#idleMs <= this.#clockMs)
+      if (computeNextTimerMs(tenant, this.#idleMs) > this.#clockMs) continue;
+      if (Math.max(tenant.timers.nextMs('watermark'), tenant.lastStepMs) + this.#idleMs <= this.#clockMs)
         tenant.watermarkMs = Math.max(tenant.watermarkMs, this.#clockMs - this.#idleMs);
       const began = performance.now();
       this.#runTimers(tenant);
       const ms = performance.now() - began;
-      this.#report.spend(tenant.id, { ms, messages: 0, poison: 0, stateBytes: tenantBytes(tenant) });
+      this.#report.spend(tenant.id, { ms, messages: 0, poison: 0, stateBytes: getTenantBytes(tenant) });
     }
     this.#checkMs = this.#dueMs();
   }

@@ -3,7 +3,7 @@ import type { Context, Emits, Follows, StateSize } from './definition.ts';
 import type { Timers } from './timers.ts';
 
 /** Messages of the tenant are skipped until the clock of the bus reaches `untilMs`. */
-export interface Limit {
+export interface TenantLimit {
   readonly reason: string;
   readonly untilMs: number;
 }
@@ -18,29 +18,32 @@ export interface Tenant {
   /** Latest record time that moves the watermark. */
   latestMs: number;
   watermarkMs: number;
-  /** Clock at the latest stepped message. */
-  seenMs: number;
-  limit: Limit | undefined;
+  /** Bus clock at the last stepped message. */
+  lastStepMs: number;
+  limit: TenantLimit | undefined;
   size: StateSize;
 }
 
 /** Approximate bytes of a timer. */
 const timerBytes = 100;
 
-export const tenantBytes = ({ size, timers }: Tenant): number => size.bytes + timers.size * timerBytes;
+export const getTenantBytes = ({ size, timers }: Tenant): number => size.bytes + timers.size * timerBytes;
 
 /**
- * Returns whether timers wait. They do for a tenant that is limited for its CPU time. With too large a state they run,
- * because they may shrink it.
+ * Returns whether the tenant’s timers wait. They wait while the tenant’s CPU time is limited. If its state is too large,
+ * they still run, because they may shrink the state.
  */
 export const areTimersPaused = ({ limit }: Tenant, clockMs: number): boolean =>
   limit !== undefined && limit.reason !== 'state-size' && clockMs < limit.untilMs;
 
-/** Returns when the clock makes the next timer of the tenant due, if no message arrives. */
-export const nextTimerMs = (tenant: Tenant, idleMs: number): number => {
-  const { timers, watermarkMs, seenMs, limit } = tenant;
-  const next = timers.nextMs('watermark');
-  const byWatermark = next <= watermarkMs ? Number.NEGATIVE_INFINITY : Math.max(next, seenMs) + idleMs;
-  const due = Math.min(timers.nextMs('clock'), byWatermark);
-  return limit !== undefined && limit.reason !== 'state-size' ? Math.max(due, limit.untilMs) : due;
+/** Returns the clock time at which the tenant’s next timer is due if no message arrives. */
+export const computeNextTimerMs = (tenant: Tenant, idleMs: number): number => {
+  const { timers, watermarkMs, lastStepMs, limit } = tenant;
+  const nextWatermarkTimerMs = timers.nextMs('watermark');
+  const watermarkDueMs =
+    nextWatermarkTimerMs <= watermarkMs
+      ? Number.NEGATIVE_INFINITY
+      : Math.max(nextWatermarkTimerMs, lastStepMs) + idleMs;
+  const dueMs = Math.min(timers.nextMs('clock'), watermarkDueMs);
+  return limit !== undefined && limit.reason !== 'state-size' ? Math.max(dueMs, limit.untilMs) : dueMs;
 };

@@ -7,7 +7,7 @@ import { topics } from '../../schemas/topics.ts';
 import { defineProcessor, type StateDefinition } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
 import { type AddResult, Miner } from './miner.ts';
-import { Minutes, minuteMs } from './minutes.ts';
+import { MinuteCounts, minuteMs } from './minutes.ts';
 import type { Pattern } from './pattern.ts';
 
 const dayMs = 86_400_000;
@@ -34,9 +34,10 @@ const miner: StateDefinition<Miner> = {
   }),
 };
 
-const minutes: StateDefinition<Minutes> = {
+const minutes: StateDefinition<MinuteCounts> = {
   version: 1,
-  open: (saved) => (saved === undefined ? new Minutes() : Minutes.restore(JSON.parse(Buffer.from(saved).toString()))),
+  open: (saved) =>
+    saved === undefined ? new MinuteCounts() : MinuteCounts.restore(JSON.parse(Buffer.from(saved).toString())),
   save: (state) => Buffer.from(JSON.stringify(state.serialize())),
   size: ({ entries, bytes }) => ({ entries, bytes, evicted: 0 }),
 };
@@ -50,12 +51,12 @@ const toParameters = (pattern: Pattern): ParameterValues[] => {
   const { hashes, values } = pattern;
   const variables = [...hashes.keys()].filter((place) => !pattern.isWord(place)).map(String);
   return [...values].map(([name, variable]) => {
-    const { seen, top, distinct = null, numbers, min, max } = variable.summary();
+    const { observed, top, distinct = null, numbers, min, max } = variable.summarize();
     const number = variables.indexOf(name) + 1;
     const hasNumbers = numbers > 0;
     return {
       name: number === 0 ? name : String(number),
-      seen,
+      seen: observed,
       distinct,
       numbers,
       top: top.map(([value, minCount]): [string, number] => [value, minCount]),

@@ -1,8 +1,8 @@
-/** Compact counts by minute, project, service, severity and pattern; there are tens of thousands. */
+/** Compact counts by minute, project, service, severity and pattern, for tens of thousands of combinations. */
 import type { PatternCount, SeverityLevel } from '../../schemas/log-patterns.ts';
 
 export const minuteMs = 60_000;
-/** Bytes of a count. Its id is the pattern's own string. */
+/** Estimated bytes per count, without the pattern ID, whose string is shared with the pattern. */
 const countBytes = 48;
 
 /** Number of cached groups: records of one sender arrive in bursts, with few severities and at most two minutes. */
@@ -15,16 +15,16 @@ interface CountDimensions {
   readonly severity: SeverityLevel;
 }
 
-class Group {
+class CountGroup {
   readonly startMs: number;
   readonly dimensions: CountDimensions;
   /** Index of the count by pattern id, because incrementing a number in an array is faster than in a map. */
-  readonly #places = new Map<string, number>();
+  readonly #indexes = new Map<string, number>();
   readonly #counts: number[] = [];
 
-  constructor(startMs: number, of: CountDimensions) {
+  constructor(startMs: number, dimensions: CountDimensions) {
     this.startMs = startMs;
-    this.dimensions = of;
+    this.dimensions = dimensions;
   }
 
   matches(startMs: number, { projectId, service, severity }: CountDimensions): boolean {
@@ -43,19 +43,19 @@ class Group {
 
   /** Adds to the count. Returns whether the pattern is new here. */
   add(patternId: string, count: number): boolean {
-    const place = this.#places.get(patternId);
-    if (place !== undefined) {
-      this.#counts[place] = (this.#counts[place] as number) + count;
+    const index = this.#indexes.get(patternId);
+    if (index !== undefined) {
+      this.#counts[index] = (this.#counts[index] as number) + count;
       return false;
     }
-    this.#places.set(patternId, this.#counts.length);
+    this.#indexes.set(patternId, this.#counts.length);
     this.#counts.push(count);
     return true;
   }
 
   /** Returns counts in order of arrival. */
-  counts(): [id: string, count: number][] {
-    return [...this.#places].map(([id, place]) => [id, this.#counts[place] as number]);
+  listCounts(): [id: string, count: number][] {
+    return [...this.#indexes].map(([id, index]) => [id, this.#counts[index] as number]);
   }
 }
 
@@ -64,11 +64,11 @@ export type MinuteCount = Omit<PatternCount, 'tenantId'>;
 type SavedGroup = readonly [project: string, service: string, severity: SeverityLevel, [id: string, count: number][]];
 type SavedMinute = readonly [startMs: number, groups: readonly SavedGroup[]];
 
-export class Minutes {
-  readonly #minutes = new Map<number, Map<string, Group>>();
+export class MinuteCounts {
+  readonly #minutes = new Map<number, Map<string, CountGroup>>();
   #entries = 0;
   /** Groups of the last records. */
-  readonly #recent: Group[] = [];
+  readonly #recentGroups: CountGroup[] = [];
   #nextRecentIndex = 0;
 
   /** Number of counts. */
@@ -81,32 +81,32 @@ export class Minutes {
   }
 
   /** Counts a record. Returns whether it is the first of its minute. */
-  add(startMs: number, of: CountDimensions, patternId: string): boolean {
-    for (const group of this.#recent)
-      if (group.matches(startMs, of)) {
+  add(startMs: number, dimensions: CountDimensions, patternId: string): boolean {
+    for (const group of this.#recentGroups)
+      if (group.matches(startMs, dimensions)) {
         if (group.add(patternId, 1)) this.#entries++;
         return false;
       }
     const isFirst = !this.#minutes.has(startMs);
-    const group = this.#findOrCreateGroup(startMs, of);
+    const group = this.#findOrCreateGroup(startMs, dimensions);
     if (group.add(patternId, 1)) this.#entries++;
-    this.#recent[this.#nextRecentIndex] = group;
+    this.#recentGroups[this.#nextRecentIndex] = group;
     this.#nextRecentIndex = (this.#nextRecentIndex + 1) % maxRecentGroups;
     return isFirst;
   }
 
   /** Removes and returns the minutes that begin before a time, earliest first. */
   drain(beforeMs = Number.POSITIVE_INFINITY): MinuteCount[] {
-    this.#recent.length = 0;
+    this.#recentGroups.length = 0;
     this.#nextRecentIndex = 0;
-    const over = [...this.#minutes.keys()].filter((startMs) => startMs < beforeMs).sort((one, two) => one - two);
-    return over.flatMap((startMs) => {
+    const startTimes = [...this.#minutes.keys()].filter((startMs) => startMs < beforeMs).sort((one, two) => one - two);
+    return startTimes.flatMap((startMs) => {
       const groups = [...(this.#minutes.get(startMs)?.values() ?? [])];
       this.#minutes.delete(startMs);
       const minute = new Date(startMs).toISOString();
       return groups.flatMap((group) => {
         this.#entries -= group.size;
-        return group.counts().map(([patternId, count]) => ({ ...group.dimensions, patternId, minute, count }));
+        return group.listCounts().map(([patternId, count]) => ({ ...group.dimensions, patternId, minute, count }));
       });
     });
   }
@@ -116,13 +116,13 @@ export class Minutes {
       startMs,
       [...groups.values()].map((group) => {
         const { projectId, service, severity } = group.dimensions;
-        return [projectId, service, severity, group.counts()];
+        return [projectId, service, severity, group.listCounts()];
       }),
     ]);
   }
 
-  static restore(saved: readonly SavedMinute[]): Minutes {
-    const minutes = new Minutes();
+  static restore(saved: readonly SavedMinute[]): MinuteCounts {
+    const minutes = new MinuteCounts();
     for (const [startMs, groups] of saved)
       for (const [projectId, service, severity, counts] of groups) {
         const group = minutes.#findOrCreateGroup(startMs, { projectId, service, severity });
@@ -131,16 +131,16 @@ export class Minutes {
     return minutes;
   }
 
-  #findOrCreateGroup(startMs: number, of: CountDimensions): Group {
+  #findOrCreateGroup(startMs: number, dimensions: CountDimensions): CountGroup {
     let groups = this.#minutes.get(startMs);
     if (groups === undefined) {
       groups = new Map();
       this.#minutes.set(startMs, groups);
     }
-    const key = `${of.projectId}\0${of.severity}\0${of.service}`;
+    const key = `${dimensions.projectId}\0${dimensions.severity}\0${dimensions.service}`;
     let group = groups.get(key);
     if (group === undefined) {
-      group = new Group(startMs, of);
+      group = new CountGroup(startMs, dimensions);
       groups.set(key, group);
     }
     return group;

@@ -2,11 +2,11 @@
 import { covers } from '../../queries/log-patterns/forms.ts';
 import { hashTemplate } from '../../queries/log-patterns/pattern-id.ts';
 import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../queries/log-patterns/tokens.ts';
-import { type SavedValues, Values } from './values.ts';
+import { type SavedValues, ValueCounts } from './values.ts';
 
 /** Number of frequent values per pattern, shared by its variables. */
 const VALUES = 12;
-const NONE: readonly Values[] = [];
+const NONE: readonly ValueCounts[] = [];
 const SEPARATOR = '\0';
 /** Shared strings, instead of one per pattern. */
 const placeNames = Array.from({ length: MAX_TOKENS }, (_, place) => String(place));
@@ -68,7 +68,7 @@ export class Pattern {
    * Values of its few variables: a map would take several times the memory. Copied when it grows, because a pushed
    * array reserves seventeen slots.
    */
-  #values: readonly Values[] = NONE;
+  #values: readonly ValueCounts[] = NONE;
   /** Lengths of the parts of the template, as characters: many short strings would take four times the memory. */
   readonly #lengths: string;
 
@@ -113,7 +113,7 @@ export class Pattern {
 
   static restore(saved: SavedPattern): Pattern {
     const pattern = new Pattern(saved);
-    pattern.#values = saved.values.map(([name, values]) => Values.restore(name, values));
+    pattern.#values = saved.values.map(([name, values]) => ValueCounts.restore(name, values));
     return pattern;
   }
 
@@ -124,7 +124,7 @@ export class Pattern {
   }
 
   /** Values of its variables by name: a position number, or the key of a field. */
-  get values(): ReadonlyMap<string, Values> {
+  get values(): ReadonlyMap<string, ValueCounts> {
     return new Map(this.#values.map((entry) => [entry.name, entry]));
   }
 
@@ -200,10 +200,10 @@ export class Pattern {
     return before < MAX_VARIABLES;
   }
 
-  #findOrCreateValues(name: string, among: number): Values {
+  #findOrCreateValues(name: string, among: number): ValueCounts {
     let entry = this.#values.find((each) => each.name === name);
     if (entry === undefined) {
-      entry = new Values(name, Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
+      entry = new ValueCounts(name, Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
       this.#values = this.#values.concat(entry);
     }
     return entry;

@@ -1,6 +1,6 @@
 /**
- * Values of a pattern's variable in bounded memory: the frequent ones, an approximate distinct count, and the range of
- * numbers.
+ * Counts the values of a pattern's variable in bounded memory: frequent values, an approximate distinct count, and the
+ * range of numbers.
  */
 import { addToSketch, createSketch, mergeSketches } from '../../subjects/log-patterns/distinct-values.ts';
 
@@ -11,10 +11,10 @@ const MIN_OBSERVATIONS = 32;
 
 export interface ValueSummary {
   /** Number of observed values. */
-  readonly seen: number;
+  readonly observed: number;
   /** Frequent values with the minimum number of their occurrences, most frequent first. */
   readonly top: readonly (readonly [value: string, atLeast: number])[];
-  /** Sketch of the distinct values; `undefined` if `top` has them all. */
+  /** Sketch of the distinct values; `undefined` if `top` contains all of them. */
   readonly distinct: string | undefined;
   /** Number of values that are numbers. */
   readonly numbers: number;
@@ -36,14 +36,14 @@ export type SavedValues = readonly [
 
 const latin1Buffer = Buffer.alloc(MAX_VALUE);
 /**
- * Returns a separate string, because a slice would retain the whole body in memory. A surrogate half at the end of a
- * long one is dropped.
+ * Returns a separate string, because a slice would retain the whole body in memory. In a long text, a lone surrogate is
+ * replaced.
  */
 const decodeText = (codes: Uint16Array, from: number, to: number): string => {
   let all = 0;
-  for (let at = from; at < to; at++) {
-    const code = codes[at] as number;
-    latin1Buffer[at - from] = code;
+  for (let index = from; index < to; index++) {
+    const code = codes[index] as number;
+    latin1Buffer[index - from] = code;
     all |= code;
   }
   if (all < 256) return latin1Buffer.toString('latin1', 0, to - from);
@@ -52,16 +52,16 @@ const decodeText = (codes: Uint16Array, from: number, to: number): string => {
 };
 
 /** Buffer for the codes of a text value. */
-const scratch = new Uint16Array(MAX_VALUE);
-const toScratch = (value: string): number => {
+const codeBuffer = new Uint16Array(MAX_VALUE);
+const copyToCodeBuffer = (value: string): number => {
   const length = Math.min(value.length, MAX_VALUE);
-  for (let at = 0; at < length; at++) scratch[at] = value.charCodeAt(at);
+  for (let index = 0; index < length; index++) codeBuffer[index] = value.charCodeAt(index);
   return length;
 };
 
 const isText = (text: string, codes: Uint16Array, from: number, to: number): boolean => {
   if (text.length !== to - from) return false;
-  for (let at = from; at < to; at++) if (text.charCodeAt(at - from) !== codes[at]) return false;
+  for (let index = from; index < to; index++) if (text.charCodeAt(index - from) !== codes[index]) return false;
   return true;
 };
 
@@ -71,13 +71,13 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 const MAX_EXACT = 15;
 const powers = Array.from({ length: MAX_EXACT }, (_, power) => 10 ** power);
 
-/** Returns the same as `Number` for this few characters: a division of two exact numbers is rounded once. */
+/** Equals `Number` for at most `MAX_EXACT` characters, because dividing two exact numbers rounds only once. */
 const parseExactNumber = (codes: Uint16Array, from: number, end: number): number => {
   let digits = 0;
   let dot = end - 1;
-  for (let at = from; at < end; at++) {
-    const code = codes[at] as number;
-    if (code === 46) dot = at;
+  for (let index = from; index < end; index++) {
+    const code = codes[index] as number;
+    if (code === 46) dot = index;
     else if (code !== 45) digits = digits * 10 + code - 48;
   }
   const number = digits / (powers[end - 1 - dot] as number);
@@ -126,21 +126,21 @@ interface Occurrences {
  * least frequent one. The inherited part of a count is its error. The value occurred at least as often as the count
  * minus the error.
  */
-export class Values {
+export class ValueCounts {
   /** Name of the variable. */
   readonly name: string;
-  seen = 0;
+  observed = 0;
   numbers = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
-  /** Number of observations that hit a stored value. */
+  /** Number of observations of an already stored value. */
   #hits = 0;
   #capacity: number;
   /**
    * Value, count, error, value, count, error … Copied when it grows, because a pushed array reserves seventeen slots.
    */
   #counters: (string | number)[] = [];
-  /** Sketch of all values, once there are more than are stored. */
+  /** Sketch of all values, created once not all values can be stored. */
   #distinct: string | undefined;
 
   constructor(name: string, capacity: number) {
@@ -148,10 +148,13 @@ export class Values {
     this.#capacity = capacity;
   }
 
-  static restore(name: string, [capacity, hits, seen, numbers, min, max, distinct, counters]: SavedValues): Values {
-    const values = new Values(name, capacity);
+  static restore(
+    name: string,
+    [capacity, hits, seen, numbers, min, max, distinct, counters]: SavedValues,
+  ): ValueCounts {
+    const values = new ValueCounts(name, capacity);
     values.#hits = hits;
-    values.seen = seen;
+    values.observed = seen;
     values.numbers = numbers;
     values.min = min ?? values.min;
     values.max = max ?? values.max;
@@ -160,22 +163,22 @@ export class Values {
     return values;
   }
 
-  /** Returns the exact state, so that a restored one behaves equally. */
+  /** Returns the exact state, so that a restored instance behaves the same. */
   serialize(): SavedValues {
-    const { seen, numbers, min, max } = this;
+    const { observed, numbers, min, max } = this;
     const hasNumbers = numbers > 0;
     const range = [hasNumbers ? min : null, hasNumbers ? max : null] as const;
-    return [this.#capacity, this.#hits, seen, numbers, ...range, this.#distinct ?? null, this.#counters];
+    return [this.#capacity, this.#hits, observed, numbers, ...range, this.#distinct ?? null, this.#counters];
   }
 
   add(value: string, times = 1): void {
-    this.observe(scratch, 0, toScratch(value), times);
+    this.observe(codeBuffer, 0, copyToCodeBuffer(value), times);
   }
 
   /** Adds a value between two positions of a body; most need no string. */
   observe(codes: Uint16Array, from: number, end: number, times = 1): void {
     const to = Math.min(end, from + MAX_VALUE);
-    this.seen += times;
+    this.observed += times;
     const number = parseNumber(codes, from, to);
     if (!Number.isNaN(number)) {
       this.numbers += times;
@@ -186,64 +189,65 @@ export class Values {
   }
 
   /** Merges the values of another variable. */
-  merge(other: Values): void {
-    this.seen += other.seen;
+  merge(other: ValueCounts): void {
+    this.observed += other.observed;
     this.numbers += other.numbers;
     this.min = Math.min(this.min, other.min);
     this.max = Math.max(this.max, other.max);
     this.#hits += other.#hits;
     if (other.#distinct !== undefined)
-      this.#distinct = mergeSketches(this.#distinct ?? createSketch(this.#values()), other.#distinct);
+      this.#distinct = mergeSketches(this.#distinct ?? createSketch(this.#listValues()), other.#distinct);
     for (let at = 0; at < other.#counters.length; at += 3) if (this.#addCounter(other, at)) this.#hits++;
   }
 
-  summary(): ValueSummary {
-    const { seen, numbers, min, max } = this;
+  summarize(): ValueSummary {
+    const { observed, numbers, min, max } = this;
     const top: (readonly [string, number])[] = [];
-    for (let at = 0; at < this.#counters.length; at += 3) {
-      const count = this.#number(at + 1);
-      const error = this.#number(at + 2);
-      // For the others, most of the count belongs to earlier values.
-      if (error * 2 < count) top.push([this.#counters[at] as string, count - error]);
+    for (let slot = 0; slot < this.#counters.length; slot += 3) {
+      const count = this.#getNumber(slot + 1);
+      const error = this.#getNumber(slot + 2);
+      // In all other slots, most of the count belongs to earlier values.
+      if (error * 2 < count) top.push([this.#counters[slot] as string, count - error]);
     }
-    return { seen, numbers, min, max, distinct: this.#distinct, top: top.sort(([, one], [, two]) => two - one) };
+    return { observed, numbers, min, max, distinct: this.#distinct, top: top.sort(([, one], [, two]) => two - one) };
   }
 
-  #number(at: number): number {
+  #getNumber(at: number): number {
     return this.#counters[at] as number;
   }
 
-  #values(): string[] {
+  #listValues(): string[] {
     return this.#counters.filter((_, at) => at % 3 === 0) as string[];
   }
 
-  #addCounter(other: Values, at: number): boolean {
-    const length = toScratch(other.#counters[at] as string);
-    return this.#count(scratch, 0, length, { times: other.#number(at + 1), error: other.#number(at + 2) });
+  #addCounter(other: ValueCounts, at: number): boolean {
+    const length = copyToCodeBuffer(other.#counters[at] as string);
+    return this.#count(codeBuffer, 0, length, { times: other.#getNumber(at + 1), error: other.#getNumber(at + 2) });
   }
 
   /** Counts a value. Returns whether it was already stored. */
   #count(codes: Uint16Array, from: number, to: number, { times, error }: Occurrences): boolean {
     const counters = this.#counters;
-    let at = 0;
-    while (at < counters.length && !isText(counters[at] as string, codes, from, to)) at += 3;
-    if (at < counters.length) {
-      counters[at + 1] = this.#number(at + 1) + times;
-      counters[at + 2] = this.#number(at + 2) + error;
+    let slot = 0;
+    while (slot < counters.length && !isText(counters[slot] as string, codes, from, to)) slot += 3;
+    if (slot < counters.length) {
+      counters[slot + 1] = this.#getNumber(slot + 1) + times;
+      counters[slot + 2] = this.#getNumber(slot + 2) + error;
       return true;
     }
     if (counters.length < this.#capacity * 3)
       this.#counters = counters.concat(decodeText(codes, from, to), times, error);
     else {
-      this.#distinct ??= createSketch(this.#values());
-      if (this.#capacity > 0 && this.seen >= MIN_OBSERVATIONS && this.#hits * 8 < this.seen) this.#forget();
+      this.#distinct ??= createSketch(this.#listValues());
+      if (this.#capacity > 0 && this.observed >= MIN_OBSERVATIONS && this.#hits * 8 < this.observed)
+        this.#forgetCounters();
       if (this.#capacity > 0) this.#replace(decodeText(codes, from, to), times, error);
     }
     if (this.#distinct !== undefined) this.#distinct = addToSketch(this.#distinct, codes, from, to);
     return false;
   }
 
-  #forget(): void {
+  #forgetCounters(): void {
     this.#capacity = 0;
     this.#counters = [];
   }
@@ -251,8 +255,8 @@ export class Values {
   #replace(value: string, times: number, error: number): void {
     let minAt = 0;
     for (let at = 3; at < this.#counters.length; at += 3)
-      if (this.#number(at + 1) < this.#number(minAt + 1)) minAt = at;
-    const before = this.#number(minAt + 1);
+      if (this.#getNumber(at + 1) < this.#getNumber(minAt + 1)) minAt = at;
+    const before = this.#getNumber(minAt + 1);
     this.#counters[minAt] = value;
     this.#counters[minAt + 1] = before + times;
     this.#counters[minAt + 2] = before + error;

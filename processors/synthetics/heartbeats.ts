@@ -19,7 +19,7 @@ import type { TimeSpan } from '../../subjects/synthetics/uptime.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState, type LruMap } from '../engine/state.ts';
 
-/** Time up to which all heartbeats are read, and gaps in their reception. */
+/** Time up to which all heartbeats have been read, and gaps in their reception. */
 interface ReceptionState {
   readonly atMs: number;
   readonly gaps: readonly TimeSpan[];
@@ -32,26 +32,26 @@ const forgetAfterMs = 3_600_000;
 /** Maximum number of tracked heartbeats per organization: its limit of checks, and some deleted ones. */
 const maxTracked = maxChecks + 200;
 
-const parsedChecks = new WeakMap<object, KnownCheck | undefined>();
+const checkCache = new WeakMap<object, KnownCheck | undefined>();
 
 /** Returns a check, parsed once per version; undefined if this version cannot parse it. */
 const parseCheckOnce = (stored: StoredCheck & StoredMetadata): KnownCheck | undefined => {
-  if (!parsedChecks.has(stored)) parsedChecks.set(stored, parseCheck(stored));
-  return parsedChecks.get(stored);
+  if (!checkCache.has(stored)) checkCache.set(stored, parseCheck(stored));
+  return checkCache.get(stored);
 };
 
 /** Records that heartbeats are received. After a long time without this record, a gap precedes it. */
-const recordListening = (listening: LruMap<ReceptionState>, receivedMs: number): ReceptionState => {
-  const before = listening.get('') ?? { atMs: receivedMs, gaps: [] };
-  const atMs = Math.max(before.atMs, receivedMs);
-  const isGap = atMs - before.atMs > maxSilenceMs;
-  const gaps = isGap ? [...before.gaps, { fromMs: before.atMs, toMs: atMs }].slice(-maxGaps) : before.gaps;
-  const after = { atMs, gaps };
-  listening.set('', after);
-  return after;
+const recordListening = (receptions: LruMap<ReceptionState>, receivedMs: number): ReceptionState => {
+  const previous = receptions.get('') ?? { atMs: receivedMs, gaps: [] };
+  const atMs = Math.max(previous.atMs, receivedMs);
+  const isGap = atMs - previous.atMs > maxSilenceMs;
+  const gaps = isGap ? [...previous.gaps, { fromMs: previous.atMs, toMs: atMs }].slice(-maxGaps) : previous.gaps;
+  const next = { atMs, gaps };
+  receptions.set('', next);
+  return next;
 };
 
-const isForgotten = ({ baseMs, answeredMs }: HeartbeatState, nowMs: number): boolean =>
+const isExpired = ({ baseMs, answeredMs }: HeartbeatState, nowMs: number): boolean =>
   nowMs - Math.max(baseMs, answeredMs) > forgetAfterMs;
 
 const state = combinedState(1, {
@@ -66,35 +66,39 @@ interface CheckContext {
   emitRuns(checkId: string, projectId: string, runs: readonly HeartbeatRun[]): void;
 }
 
-/** Evaluates all enabled heartbeats; returns their ids. */
-const checkAll = (
+/** Evaluates all enabled heartbeat checks; returns their IDs. */
+const evaluateChecks = (
   { state: { checks }, stored, emitRuns }: CheckContext,
   { atMs, gaps }: ReceptionState,
 ): ReadonlySet<string> => {
-  const watched = new Set<string>();
+  const evaluatedIds = new Set<string>();
   for (const [id, document] of stored) {
     const check = document.type === 'heartbeat' && document.enabled ? parseCheckOnce(document) : undefined;
     if (check?.heartbeat === undefined) continue;
-    watched.add(id);
-    const before = checks.get(id) ?? initialHeartbeatState;
+    evaluatedIds.add(id);
+    const previous = checks.get(id) ?? initialHeartbeatState;
     const expected = { every: check.every, heartbeat: check.heartbeat };
     const createdMs = Date.parse(document.createdAt);
-    const { heartbeats: checkHeartbeats, runs } = evaluateHeartbeats(before, expected, {
+    const { heartbeats: checkHeartbeats, runs } = evaluateHeartbeats(previous, expected, {
       nowMs: atMs,
       gaps,
       createdMs,
     });
-    if (checkHeartbeats !== before) checks.set(id, checkHeartbeats);
+    if (checkHeartbeats !== previous) checks.set(id, checkHeartbeats);
     emitRuns(id, check.projectId ?? '', runs);
   }
-  return watched;
+  return evaluatedIds;
 };
 
 /** Ends the tracking of disabled heartbeats, and forgets deleted ones. */
-const stopOthers = ({ state: { checks }, stored }: CheckContext, watched: ReadonlySet<string>, nowMs: number): void => {
+const stopOtherChecks = (
+  { state: { checks }, stored }: CheckContext,
+  evaluatedIds: ReadonlySet<string>,
+  nowMs: number,
+): void => {
   for (const [id, checkHeartbeats] of [...checks.entries()]) {
-    if (watched.has(id)) continue;
-    if (!stored.has(id) && isForgotten(checkHeartbeats, nowMs)) checks.delete(id);
+    if (evaluatedIds.has(id)) continue;
+    if (!stored.has(id) && isExpired(checkHeartbeats, nowMs)) checks.delete(id);
     else if (checkHeartbeats.watchedBy !== null) checks.set(id, stopMonitoring(checkHeartbeats));
   }
 };
@@ -107,9 +111,9 @@ export const heartbeats = defineProcessor({
   follows: { checks: syntheticChecks },
   state,
   step(item, context) {
-    const { tenantId, emit, follows, state: own } = context;
+    const { tenantId, emit, follows, state: processorState } = context;
     const checkContext: CheckContext = {
-      state: own,
+      state: processorState,
       stored: follows.checks,
       emitRuns(checkId, projectId, runs) {
         const stored = follows.checks.get(checkId);
@@ -133,13 +137,13 @@ export const heartbeats = defineProcessor({
       },
     };
     if (item.kind === 'pulse') {
-      const listening = recordListening(own.listening, item.receivedMs);
-      return stopOthers(checkContext, checkAll(checkContext, listening), listening.atMs);
+      const reception = recordListening(processorState.listening, item.receivedMs);
+      return stopOtherChecks(checkContext, evaluateChecks(checkContext, reception), reception.atMs);
     }
-    const before = own.checks.get(item.checkId) ?? initialHeartbeatState;
-    const { heartbeats: checkHeartbeats, runs } = applyHeartbeat(before, item);
-    if (checkHeartbeats === before) return context.drop('repeat');
-    own.checks.set(item.checkId, checkHeartbeats);
+    const previous = processorState.checks.get(item.checkId) ?? initialHeartbeatState;
+    const { heartbeats: checkHeartbeats, runs } = applyHeartbeat(previous, item);
+    if (checkHeartbeats === previous) return context.drop('repeat');
+    processorState.checks.set(item.checkId, checkHeartbeats);
     return checkContext.emitRuns(item.checkId, item.projectId, runs);
   },
 });

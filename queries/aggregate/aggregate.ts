@@ -5,14 +5,14 @@ import { invalid } from '../errors.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { buildRecordsCondition, rangeParameterValues } from '../records.ts';
+import { buildRangeParameters, buildRecordsCondition } from '../records.ts';
 import type { Incompleteness, Series, TableColumn } from '../result.ts';
 import { buildSteps, rangeSeconds, type SeriesSteps } from '../steps.ts';
 import { type Value, ValueReader } from '../values.ts';
 import { type Aggregation, buildAggregations } from './measures.ts';
 import { type Point, PointsCache } from './points-cache.ts';
 
-/** Maximum number of points in all series of an answer. */
+/** Maximum number of points in all series of a result. */
 const maxPoints = 250_000;
 
 /** Grouping of an aggregation. */
@@ -33,17 +33,17 @@ interface Plan {
 }
 
 interface Order {
-  /** Sorts by this aggregation, or by the group below. */
+  /** Index of the aggregation to sort by; otherwise `groupIndex` is set. */
   readonly aggregationIndex?: number;
   readonly groupIndex?: number;
   readonly direction: 'ASC' | 'DESC';
 }
 
-/** Aggregates records. Values that a group lacks are the empty string. */
+/** Aggregates records. A missing group value is the empty string. */
 export const runAggregate = (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> =>
   context.stepMs === undefined
-    ? table(query, reading, context)
-    : series(query, reading, context, buildSteps(context.range, context.stepMs, context.stepsFrom));
+    ? runTable(query, reading, context)
+    : runSeries(query, reading, context, buildSteps(context.range, context.stepMs, context.stepsFrom));
 
 /** Returns the groups of a query. Throws `VALIDATION_FAILED` if a group is a time. */
 export const resolveGroups = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
@@ -74,7 +74,7 @@ const buildPlan = (
     order: resolveOrder(query, aggregations, groups),
     from: values.buildSource(condition.sql),
     parameters: Object.assign(
-      { ...rangeParameterValues(range), ...condition.parameters },
+      { ...buildRangeParameters(range), ...condition.parameters },
       ...aggregations.map(({ parameters }) => parameters),
     ),
   };
@@ -92,30 +92,31 @@ const resolveOrder = (query: AggregateQuery, figures: readonly Aggregation[], gr
   throw invalid('order.by', `must be one of ${names.join(', ')}`);
 };
 
-const groupSelection = (groups: readonly Group[]): string[] =>
+const buildGroupColumns = (groups: readonly Group[]): string[] =>
   groups.map(({ value }, index) => `${value.text} AS g${index}`);
-const groupNames = (groups: readonly Group[]): string[] => groups.map((_group, index) => `g${index}`);
+const listGroupAliases = (groups: readonly Group[]): string[] => groups.map((_group, index) => `g${index}`);
 
 /**
- * Returns the ORDER BY clause. Groups with equal values are ordered by name, so that equal queries have equal answers.
+ * Returns the ORDER BY clause. Groups with equal values are ordered by name, so equal queries have equal results.
  */
-const orderBy = ({ aggregationIndex, groupIndex, direction }: Order, groups: readonly Group[]): string => {
+const buildOrderClause = ({ aggregationIndex, groupIndex, direction }: Order, groups: readonly Group[]): string => {
   const firstSortKey = aggregationIndex === undefined ? `g${groupIndex}` : `m${aggregationIndex}`;
-  return `ORDER BY ${[`${firstSortKey} ${direction} NULLS LAST`, ...groupNames(groups)].join(', ')}`;
+  return `ORDER BY ${[`${firstSortKey} ${direction} NULLS LAST`, ...listGroupAliases(groups)].join(', ')}`;
 };
 
-const groupBy = (names: readonly string[]): string => (names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`);
+const buildGroupClause = (names: readonly string[]): string =>
+  names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
 
-const table = async (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> => {
+const runTable = async (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> => {
   const plan = buildPlan(query, context, query.limit);
   const { groups, aggregations, limit } = plan;
   const columns = [
-    ...groupSelection(groups),
+    ...buildGroupColumns(groups),
     ...aggregations.map((figure, index) => `${figure.callSql('')} AS m${index}`),
   ];
   const rows = await reading.columns.query<Record<string, unknown>>(
-    `SELECT ${columns.join(', ')} FROM ${plan.from} ${groupBy(groupNames(groups))}
-    ${orderBy(plan.order, groups)} LIMIT ${limit + 1}`,
+    `SELECT ${columns.join(', ')} FROM ${plan.from} ${buildGroupClause(listGroupAliases(groups))}
+    ${buildOrderClause(plan.order, groups)} LIMIT ${limit + 1}`,
     plan.parameters,
     { maxResultRows: limit + 1 },
   );
@@ -133,12 +134,12 @@ const table = async (query: AggregateQuery, reading: Reading, context: QueryCont
 };
 
 /** Returns the SQL of a bucket number, counted from `{begin:Int64}`, the first step, so that it is never negative. */
-export const bucketSql = (stepNs: bigint): string =>
+export const buildBucketSql = (stepNs: bigint): string =>
   `intDiv(toUnixTimestamp64Nano(timestamp) - {begin:Int64}, ${stepNs})`;
 
 type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<string, unknown>;
 
-const series = async (
+const runSeries = async (
   query: AggregateQuery,
   reading: Reading,
   context: QueryContext,
@@ -148,26 +149,26 @@ const series = async (
   const limit = Math.min(query.limit, maxSeries);
   let bucket = '';
   const plan = buildPlan(query, context, limit, (values) => {
-    bucket = values.addColumn(bucketSql(steps.stepNs));
+    bucket = values.addColumn(buildBucketSql(steps.stepNs));
   });
   const { groups, aggregations, order } = plan;
-  const names = groupNames(groups);
+  const names = listGroupAliases(groups);
   const states = aggregations.map((figure, index) => `${figure.callSql('State')} AS s${index}`);
-  const perStep = `SELECT ${[...groupSelection(groups), `${bucket} AS bucket`, ...states].join(', ')}
-    FROM ${plan.from} ${groupBy([...names, 'bucket'])}`;
-  const ordered =
+  const stepStatement = `SELECT ${[...buildGroupColumns(groups), `${bucket} AS bucket`, ...states].join(', ')}
+    FROM ${plan.from} ${buildGroupClause([...names, 'bucket'])}`;
+  const orderColumns =
     order.aggregationIndex === undefined
       ? []
       : [
           `${aggregations[order.aggregationIndex]?.mergeSql(`s${order.aggregationIndex}`)} AS m${order.aggregationIndex}`,
         ];
-  const finals = aggregations.map((_figure, index) => `finalizeAggregation(s${index})`);
-  const statement = `SELECT ${[...names, ...ordered, `groupArray(tuple(bucket, ${finals.join(', ')})) AS points`].join(', ')}
-    FROM (${perStep}) ${groupBy(names)} ${orderBy(order, groups)} LIMIT ${limit + 1}`;
+  const finalColumns = aggregations.map((_figure, index) => `finalizeAggregation(s${index})`);
+  const statement = `SELECT ${[...names, ...orderColumns, `groupArray(tuple(bucket, ${finalColumns.join(', ')})) AS points`].join(', ')}
+    FROM (${stepStatement}) ${buildGroupClause(names)} ${buildOrderClause(order, groups)} LIMIT ${limit + 1}`;
   const read = (range: Range, limits: QueryLimits = {}): Promise<SeriesRow[]> =>
     reading.columns.query<SeriesRow>(
       statement,
-      { ...plan.parameters, ...rangeParameterValues(range), begin: String(steps.beginNs) },
+      { ...plan.parameters, ...buildRangeParameters(range), begin: String(steps.beginNs) },
       { maxResultRows: limit + 1, ...limits },
     );
   const rows = await readCached(read, { query, reading, context, steps, plan, statement });
@@ -178,7 +179,7 @@ const series = async (
   );
 };
 
-const memory = new PointsCache(() => performance.now());
+const pointsCache = new PointsCache(() => performance.now());
 
 /**
  * Reads the rows of a range, from cached hours where possible. The cache is correct for two reasons: a step depends
@@ -210,19 +211,19 @@ const readCached = async (
     maxGroups: limit,
   };
   const first = steps.beginNs / steps.stepNs;
-  const points = await memory.points(reading.columns, pointsQuery, async (part) => {
+  const points = await pointsCache.points(reading.columns, pointsQuery, async (part) => {
     const rows = await read(part);
     return rows.length > limit ? undefined : rows.flatMap((row) => toPoints(row, groups, first));
   });
   if (points !== undefined) return toSeriesRows(points, plan, first);
   let bytes = 0;
-  const found = await read(context.range, { onCost: ({ bytesRead }) => (bytes += bytesRead) });
-  memory.recordCost(reading.columns, pointsQuery, bytes);
-  return found;
+  const rows = await read(context.range, { onCost: ({ bytesRead }) => (bytes += bytesRead) });
+  pointsCache.recordCost(reading.columns, pointsQuery, bytes);
+  return rows;
 };
 
 const toPoints = (row: SeriesRow, groups: readonly Group[], first: bigint): Point[] => {
-  const group = JSON.stringify(groupNames(groups).map((name) => row[name]));
+  const group = JSON.stringify(listGroupAliases(groups).map((name) => row[name]));
   return row.points.map(([bucket, ...results]) => ({ group, step: first + BigInt(bucket as string), results }));
 };
 
@@ -234,7 +235,7 @@ const toSeriesRows = (points: readonly Point[], { groups, order }: Plan, first: 
     .map(([group, groupPoints]) => {
       const values = JSON.parse(group) as readonly unknown[];
       const total = groupPoints.reduce((sum, { results }) => sum + Number(results[order.aggregationIndex ?? 0]), 0);
-      const row = Object.fromEntries(groupNames(groups).map((name, index) => [name, values[index]]));
+      const row = Object.fromEntries(listGroupAliases(groups).map((name, index) => [name, values[index]]));
       return {
         values,
         total,
@@ -254,14 +255,14 @@ export const compareGroups = (one: readonly unknown[], other: readonly unknown[]
 /** Returns one series per aggregation of a group. For steps without records, counts are 0 and averages are missing. */
 const toSeries = (row: SeriesRow, { groups, aggregations }: Plan, steps: SeriesSteps): Series[] => {
   const labels = Object.fromEntries(groups.map(({ name }, index) => [name, String(row[`g${index}`])]));
-  const byStep = new Map(row.points.map(([bucket, ...answers]) => [Number(bucket), answers]));
+  const byStep = new Map(row.points.map(([bucket, ...results]) => [Number(bucket), results]));
   return aggregations.map((figure, index) => ({
     name: figure.name,
     labels,
     unit: figure.column.unit,
     points: steps.starts.map((start, step) => {
-      const answer = byStep.get(step)?.[index] ?? figure.emptyResult;
-      return [start, figure.toValue(answer, steps.getSeconds(step), 'series') as number | null];
+      const result = byStep.get(step)?.[index] ?? figure.emptyResult;
+      return [start, figure.toValue(result, steps.getSeconds(step), 'series') as number | null];
     }),
   }));
 };
@@ -272,10 +273,10 @@ const describeOmittedGroups = (
   foundGroupCount: number,
 ): Incompleteness[] => {
   if (foundGroupCount <= limit) return [];
-  const which =
+  const includedGroups =
     by.aggregationIndex === undefined || order?.direction === 'ascending'
       ? `the first ${limit} by ${order?.by}`
       : `the ${limit} with the largest ${aggregations[by.aggregationIndex]?.name}`;
   const reason = limit < requestedLimit ? `, because an answer has at most ${maxPoints} points` : '';
-  return [{ code: 'groups', message: `there are more groups: these are ${which}${reason}` }];
+  return [{ code: 'groups', message: `there are more groups: these are ${includedGroups}${reason}` }];
 };

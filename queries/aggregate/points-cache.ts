@@ -7,7 +7,7 @@
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
-import { rangeCondition, rangeParameterValues } from '../records.ts';
+import { buildRangeCondition, buildRangeParameters } from '../records.ts';
 import { RowCache } from '../row-cache.ts';
 import { getSignalRecords, type QuerySignal } from '../signals/index.ts';
 
@@ -177,8 +177,8 @@ const countRecords = async (
   const range = { from: pieces[0]?.from ?? 0n, to: pieces.at(-1)?.to ?? 0n };
   const rows = await columns.query<{ piece: string; records: string }>(
     `SELECT intDiv(toUnixTimestamp64Nano(timestamp), {length:Int64}) AS piece, count() AS records FROM ${table}
-    WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} GROUP BY piece`,
-    { ...rangeParameterValues(range), length: String(blockLengthNs(stepNs)) },
+    WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} GROUP BY piece`,
+    { ...buildRangeParameters(range), length: String(blockLengthNs(stepNs)) },
     { onEachServer: true },
   );
   const counts = new Map<string, number>();

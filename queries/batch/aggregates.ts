@@ -1,14 +1,14 @@
 /**
  * Runs several aggregate queries over the records of one data source, with nearby ranges, in one statement.
  */
-import { bucketSql, compareGroups, resolveGroups } from '../aggregate/aggregate.ts';
+import { buildBucketSql, compareGroups, resolveGroups } from '../aggregate/aggregate.ts';
 import { type Aggregation, buildAggregations } from '../aggregate/measures.ts';
 import { type Answer, buildSeriesAnswer, buildTableAnswer, type QueryContext } from '../answer.ts';
 import type { QueryOutcome } from '../outcome.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeCondition, rangeParameterValues } from '../records.ts';
+import { buildRangeCondition, buildRangeParameters } from '../records.ts';
 import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { buildSteps, rangeSeconds, type SeriesSteps } from '../steps.ts';
@@ -75,7 +75,9 @@ const buildMember = (
   const { signal, search, measures } = query;
   const prefix = `q${index}_`;
   const searchSql = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal, { prefix });
-  const conditions = [searchSql?.sql, range && rangeCondition(signal, prefix)].filter((each) => each !== undefined);
+  const conditions = [searchSql?.sql, range && buildRangeCondition(signal, prefix)].filter(
+    (each) => each !== undefined,
+  );
   const memberCondition =
     conditions.length === 0
       ? undefined
@@ -88,7 +90,7 @@ const buildMember = (
     parameters: Object.assign(
       {},
       searchSql?.parameters,
-      range && rangeParameterValues(range, prefix),
+      range && buildRangeParameters(range, prefix),
       ...figures.map(({ parameters }) => parameters),
     ),
     countSql: memberCondition === undefined ? 'count()' : `countIf(${memberCondition})`,
@@ -149,7 +151,7 @@ export const runAggregateBatch = async (
   const figureCount = queries.reduce((sum, { measures }) => sum + measures.length, 0);
   if (steps !== undefined && steps.count * figureCount > maxAggregatedValues) return queries.map(() => undefined);
   const values = new ValueReader(signal);
-  const bucket = steps && values.addColumn(bucketSql(steps.stepNs));
+  const bucket = steps && values.addColumn(buildBucketSql(steps.stepNs));
   const groups = resolveGroups({ groupBy }, values);
   const isBatchRange = ({ from, to }: Range): boolean => from === range.from && to === range.to;
   const members = queries.map((query, index) => {
@@ -175,7 +177,7 @@ export const runAggregateBatch = async (
     ${names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`} LIMIT ${maxGroups + 1}`,
     Object.assign(
       {
-        ...rangeParameterValues(range),
+        ...buildRangeParameters(range),
         ...(projectId !== undefined && { project: projectId }),
         ...(steps !== undefined && { begin: String(steps.beginNs) }),
       },

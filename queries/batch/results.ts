@@ -1,4 +1,4 @@
-/** Answers many queries of one request with few statements: each as `run` answers it, and equal queries once. */
+/** Runs the queries of one request with few statements. Each result equals that of `run`; equal queries run once. */
 import type { QueryContext } from '../answer.ts';
 import { QueryError } from '../errors.ts';
 import { getFreshness, listSignals } from '../freshness.ts';
@@ -15,23 +15,23 @@ const maxConcurrentStatements = 4;
 /** Timeout of a batch, so that it does not delay a panel whose query could run alone. */
 const batchTimeoutMs = 10_000;
 const singleTimeoutMs = 40_000;
-/** Maximum number of values in all answers of one request, which are in memory at the same time. */
+/** Maximum number of values in all results of one request, which are in memory at the same time. */
 const maxValues = 5_000_000;
 
 const countValues = ({ series, columns, rows }: Pick<Result, 'series' | 'columns' | 'rows'>): number =>
   series.reduce((sum, { points }) => sum + points.length, rows.length * columns.length);
 
-const resultKey = (query: Query, { range: { from, to }, stepMs }: QueryContext): string =>
+const createResultKey = (query: Query, { range: { from, to }, stepMs }: QueryContext): string =>
   `${from} ${to} ${stepMs} ${JSON.stringify(query)}`;
 
 export class RequestResults {
   readonly #reading: QueryReading;
   readonly #signal: AbortSignal;
-  readonly #answers: QueryBatcher;
+  readonly #batcher: QueryBatcher;
   readonly #results = new Map<string, Promise<Result>>();
   readonly #freshness = new Map<string, Promise<Result['freshness']>>();
   readonly #statementCost = { rowsRead: 0, bytesRead: 0 };
-  readonly #started = performance.now();
+  readonly #startMs = performance.now();
   #valueCount = 0;
 
   constructor(reading: QueryReading, signal: AbortSignal) {
@@ -43,16 +43,16 @@ export class RequestResults {
     });
     this.#signal = signal;
     this.#reading = { ...reading, columns: countColumnReads(reading.columns, this.#statementCost, signal) };
-    this.#answers = new QueryBatcher({
+    this.#batcher = new QueryBatcher({
       batchDelayMs: 0,
       batchTimeoutMs,
       singleTimeoutMs,
       async runInSlot(work) {
-        const end = await queue.acquire(tenantId);
+        const releaseSlot = await queue.acquire(tenantId);
         try {
           return await work();
         } finally {
-          end();
+          releaseSlot();
         }
       },
     });
@@ -65,43 +65,43 @@ export class RequestResults {
 
   /** Cost of all statements so far, each counted once. */
   get cost(): Cost {
-    return { ...this.#statementCost, elapsedMs: performance.now() - this.#started, isCached: false };
+    return { ...this.#statementCost, elapsedMs: performance.now() - this.#startMs, isCached: false };
   }
 
   /** Returns the result of `run`. Its cost is that of all its statements, including shared ones. */
   getResult(query: Query, context: QueryContext): Promise<Result> {
-    const key = resultKey(query, context);
-    const known = this.#results.get(key) ?? this.#run(query, context);
-    this.#results.set(key, known);
-    return known;
+    const key = createResultKey(query, context);
+    const result = this.#results.get(key) ?? this.#run(query, context);
+    this.#results.set(key, result);
+    return result;
   }
 
   async #run(query: Query, context: QueryContext): Promise<Result> {
-    const started = performance.now();
+    const startMs = performance.now();
     const signal = this.#signal;
     const cost = { rowsRead: 0, bytesRead: 0 };
-    const onCost = (read: typeof cost): void => {
-      cost.rowsRead += read.rowsRead;
-      cost.bytesRead += read.bytesRead;
+    const onCost = (partialCost: typeof cost): void => {
+      cost.rowsRead += partialCost.rowsRead;
+      cost.bytesRead += partialCost.bytesRead;
     };
-    const [answer, freshness] = await Promise.all([
-      this.#answers.run(query, this.#reading, context, { signal, onCost }),
+    const [result, freshness] = await Promise.all([
+      this.#batcher.run(query, this.#reading, context, { signal, onCost }),
       this.#getFreshness(query),
     ]);
-    this.#valueCount += countValues(answer);
+    this.#valueCount += countValues(result);
     if (this.#valueCount > maxValues)
       throw new QueryError(
         'VALIDATION_FAILED',
         `the answers before this one hold ${maxValues} values, the maximum of one request: request fewer panels, or a longer step`,
       );
-    const countingReading = { ...this.#reading, columns: countColumnReads(this.#reading.columns, cost, signal) };
-    const hint = await getHint(query, answer, countingReading, context.range);
+    const countedReading = { ...this.#reading, columns: countColumnReads(this.#reading.columns, cost, signal) };
+    const hint = await getHint(query, result, countedReading, context.range);
     return {
-      ...answer,
+      ...result,
       from: formatTime(context.range.from),
       to: formatTime(context.range.to),
       stepMs: context.stepMs ?? null,
-      cost: { ...cost, elapsedMs: performance.now() - started, isCached: false },
+      cost: { ...cost, elapsedMs: performance.now() - startMs, isCached: false },
       freshness,
       ...(hint === undefined ? {} : { hint }),
     };
@@ -109,8 +109,8 @@ export class RequestResults {
 
   #getFreshness(query: Query): Promise<Result['freshness']> {
     const key = listSignals(query).toSorted().join(' ');
-    const known = this.#freshness.get(key) ?? getFreshness(query, this.#reading);
-    this.#freshness.set(key, known);
-    return known;
+    const freshness = this.#freshness.get(key) ?? getFreshness(query, this.#reading);
+    this.#freshness.set(key, freshness);
+    return freshness;
   }
 }

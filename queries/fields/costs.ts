@@ -1,7 +1,7 @@
 /** Estimates the storage shares of record attributes from a sample. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeCondition, rangeParameterValues } from '../records.ts';
+import { buildRangeCondition, buildRangeParameters } from '../records.ts';
 import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
 
 const maxRecords = 100_000;
@@ -28,7 +28,7 @@ export const estimateAttributeCosts = async (
   range: Range,
 ): Promise<{ readonly sampleSize: number; readonly costs: readonly AttributeCost[] }> => {
   const sample = `SELECT CAST(attributes, 'Map(String, String)') AS parts, ${textLengthSql[signal]} AS own FROM ${getSignalRecords(signal).table}
-    WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} LIMIT ${maxRecords}`;
+    WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} LIMIT ${maxRecords}`;
   const lengths = 'arraySum(name -> length(name), mapKeys(parts)) + arraySum(value -> length(value), mapValues(parts))';
   // In one statement, because another one could see other records.
   const rows = await columns.query<{ key: string; bytes: string; n: string; looked: string; total: string }>(
@@ -37,7 +37,7 @@ export const estimateAttributeCosts = async (
     FROM (SELECT parts, count() OVER () AS looked, sum(own + ${lengths}) OVER () AS total FROM (${sample}))
     ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value
     GROUP BY name ORDER BY sum(length(name) + length(value)) DESC, name LIMIT ${maxAttributes}`,
-    rangeParameterValues(range),
+    buildRangeParameters(range),
   );
   const sampleSize = Number(rows[0]?.looked ?? 0);
   const totalBytes = Math.max(1, Number(rows[0]?.total ?? 0));

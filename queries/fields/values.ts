@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Range, requireRetained } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { buildRecordsCondition, type Condition, rangeCondition, rangeParameterValues } from '../records.ts';
+import { buildRangeCondition, buildRangeParameters, buildRecordsCondition, type Condition } from '../records.ts';
 import type { Incompleteness } from '../result.ts';
 import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
 import { formatTime } from '../time.ts';
@@ -67,7 +67,7 @@ export const topValues = async (reading: Reading, question: FieldValuesQuery): P
   ];
   const parameters = {
     ...condition.parameters,
-    ...rangeParameterValues(scannedRange.range),
+    ...buildRangeParameters(scannedRange.range),
     ...(prefix === undefined ? {} : { prefix }),
   };
   const [rows, records] = await Promise.all([
@@ -106,8 +106,8 @@ const countMatchingRecords = async (
 ): Promise<number> => {
   const { table } = getSignalRecords(signal);
   const rows = await reading.columns.query<{ n: string }>(
-    `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} AND ${sql}`,
-    { ...parameters, ...rangeParameterValues(range) },
+    `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} AND ${sql}`,
+    { ...parameters, ...buildRangeParameters(range) },
     { onEachServer: true },
   );
   return rows.reduce((sum, { n }) => sum + Number(n), 0);

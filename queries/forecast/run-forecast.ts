@@ -19,16 +19,16 @@ const maxSteps = { history: 4000, horizon: 1000 };
 /** Number of last steps without a value after which a series has no forecast. */
 const maxEmptySteps = 3;
 
-const textColumn = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
-const resultColumns = (unit: string): readonly TableColumn[] => [
+const createTextColumn = (name: string): TableColumn => ({ name, type: 'text', unit: '' });
+const createResultColumns = (unit: string): readonly TableColumn[] => [
   { name: 'probability', type: 'number', unit: '1' },
   { name: 'value', type: 'number', unit },
   ...['at', 'low', 'high'].map((name): TableColumn => ({ name, type: 'time', unit: '' })),
-  ...['state', 'says'].map(textColumn),
+  ...['state', 'says'].map(createTextColumn),
 ];
 
 /** Number of columns in a row that are not labels. */
-export const forecastColumnCount = resultColumns('').length;
+export const forecastColumnCount = createResultColumns('').length;
 
 const parseMs = (duration: string): number => Number(parseDuration(duration) ?? 0n) / 1_000_000;
 
@@ -38,30 +38,30 @@ export const findForecastProblem = ({
   history,
   horizon,
 }: ForecastQuery): [path: string, message: string] | undefined => {
-  const steps = (duration: string): number => Math.ceil(parseMs(duration) / parseMs(step));
-  if (steps(history) > maxSteps.history)
-    return ['history', `is ${steps(history)} steps of ${step}: at most ${maxSteps.history} are used`];
-  if (steps(horizon) > maxSteps.horizon)
-    return ['horizon', `is ${steps(horizon)} steps of ${step}: at most ${maxSteps.horizon} can be forecast`];
+  const countSteps = (duration: string): number => Math.ceil(parseMs(duration) / parseMs(step));
+  if (countSteps(history) > maxSteps.history)
+    return ['history', `is ${countSteps(history)} steps of ${step}: at most ${maxSteps.history} are used`];
+  if (countSteps(horizon) > maxSteps.horizon)
+    return ['horizon', `is ${countSteps(horizon)} steps of ${step}: at most ${maxSteps.horizon} can be forecast`];
   return undefined;
 };
 
-const percent = (share: number): string => `${Number((share * 100).toFixed(share > 0.99 ? 1 : 0))} %`;
+const formatPercent = (share: number): string => `${Number((share * 100).toFixed(share > 0.99 ? 1 : 0))} %`;
 const formatNullableTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 interface PredictedCrossing {
   readonly probability: number | null;
-  readonly at: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
+  readonly atMs: number | null;
+  readonly lowMs: number | null;
+  readonly highMs: number | null;
   readonly message: string;
 }
 
-const unknownCrossing = (message: string): PredictedCrossing => ({
+const createUnknownCrossing = (message: string): PredictedCrossing => ({
   probability: null,
-  at: null,
-  low: null,
-  high: null,
+  atMs: null,
+  lowMs: null,
+  highMs: null,
   message,
 });
 
@@ -82,33 +82,34 @@ export const predictCrossing = (values: readonly (number | null)[], request: Cro
   const last = values.findLastIndex((value) => value !== null);
   const value = values[last] ?? null;
   if (value === null || last < values.length - maxEmptySteps)
-    return unknownCrossing(`it has no value in its last ${maxEmptySteps} steps`);
-  const now = `${formatShort(value)}${unit}`;
+    return createUnknownCrossing(`it has no value in its last ${maxEmptySteps} steps`);
+  const currentValue = `${formatShort(value)}${unit}`;
   if (side === 'above' ? value > limit : value < limit)
     return {
       probability: 1,
-      at: fromMs + last * stepMs,
-      low: null,
-      high: null,
-      message: `${now} is ${side} ${limit}${unit} already`,
+      atMs: fromMs + last * stepMs,
+      lowMs: null,
+      highMs: null,
+      message: `${currentValue} is ${side} ${limit}${unit} already`,
     };
   const forecastResult = forecastPoints(
-    values.map((each, index) => [fromMs + index * stepMs, each] as const),
+    values.map((stepValue, index) => [fromMs + index * stepMs, stepValue] as const),
     { horizon, stepMs },
   );
-  if (typeof forecastResult === 'string') return unknownCrossing(`there is no forecast: ${forecastResult}`);
+  if (typeof forecastResult === 'string') return createUnknownCrossing(`there is no forecast: ${forecastResult}`);
   const { steps, low, high, probability } = computeCrossing(forecastResult.forecast, threshold);
-  const ms = (step: number | null): number | null =>
+  const stepToMs = (step: number | null): number | null =>
     step === null ? null : forecastResult.firstAtMs + (step - 1) * stepMs;
-  const likely = `${side} ${limit}${unit} within ${horizonText} with a probability of ${percent(probability)}; now ${now}`;
-  const when = formatNullableTime(ms(steps));
-  const between = `, between ${formatNullableTime(ms(low)) ?? ''} and ${formatNullableTime(ms(high)) ?? 'later'}`;
+  const forecastText = `${side} ${limit}${unit} within ${horizonText} with a probability of ${formatPercent(probability)}; now ${currentValue}`;
+  const expectedTime = formatNullableTime(stepToMs(steps));
+  const intervalText = `, between ${formatNullableTime(stepToMs(low)) ?? ''} and ${formatNullableTime(stepToMs(high)) ?? 'later'}`;
   return {
     probability,
-    at: ms(steps),
-    low: ms(low),
-    high: ms(high),
-    message: when === null ? likely : `${likely}, expected to cross it at ${when}${between}`,
+    atMs: stepToMs(steps),
+    lowMs: stepToMs(low),
+    highMs: stepToMs(high),
+    message:
+      expectedTime === null ? forecastText : `${forecastText}, expected to cross it at ${expectedTime}${intervalText}`,
   };
 };
 
@@ -138,32 +139,32 @@ export const runForecast = async (
   const rows: [probability: number, row: unknown[]][] = [];
   for (const { name, labels, unit, points } of series) {
     const values = clearBeforeFirst(query.query, stepValues(query.query, points, steps));
-    const { probability, at, low, high, message } = predictCrossing(values, {
+    const { probability, atMs, lowMs, highMs, message } = predictCrossing(values, {
       ...steps,
       horizon,
       unit,
       horizonText: query.horizon,
       threshold: query.until,
     });
-    const state = probability === null ? 'unknown' : percent(probability);
+    const state = probability === null ? 'unknown' : formatPercent(probability);
     const value = values.findLast((each) => each !== null) ?? null;
     const labelValues = [...names.map((label) => labels[label] ?? ''), ...measures.map(() => name)];
     const row = [
       ...labelValues,
       probability,
       value,
-      formatNullableTime(at),
-      formatNullableTime(low),
-      formatNullableTime(high),
+      formatNullableTime(atMs),
+      formatNullableTime(lowMs),
+      formatNullableTime(highMs),
       state,
       message,
     ];
     rows.push([probability ?? -1, row]);
     await yieldToEventLoop();
   }
-  const sorted = rows.toSorted(([one], [other]) => other - one).map(([, row]) => row);
+  const sorted = rows.toSorted(([first], [other]) => other - first).map(([, row]) => row);
   return buildTableAnswer(
-    [...[...names, ...measures].map(textColumn), ...resultColumns(series[0]?.unit ?? '')],
+    [...[...names, ...measures].map(createTextColumn), ...createResultColumns(series[0]?.unit ?? '')],
     sorted,
     partial,
   );

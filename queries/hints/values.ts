@@ -1,7 +1,7 @@
 /** Suggests existing values for one that was not found. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeParameterValues } from '../records.ts';
+import { buildRangeParameters } from '../records.ts';
 import type { SearchSignal } from '../signals/index.ts';
 import { ValueReader } from '../values.ts';
 
@@ -35,7 +35,7 @@ export const buildValueHint = async (
     WHERE ${text} != '' GROUP BY value
     ORDER BY value = {exact:String} DESC, lower(value) = {folded:String} DESC, is_like DESC, count() DESC, value LIMIT ${maxShown}`,
     {
-      ...rangeParameterValues(range),
+      ...buildRangeParameters(range),
       ...(projectId === undefined ? {} : { project: projectId }),
       exact: value,
       folded: value.toLowerCase().slice(0, maxCharacters),

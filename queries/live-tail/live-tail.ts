@@ -120,7 +120,7 @@ class BusLiveTail implements LiveTail {
         log: this.#log,
         cpuTime: this.#cpuTime,
         openFollower: () => {
-          this.#follower ??= this.#bus.follower();
+          this.#follower ??= this.#bus.createFollower();
           return this.#follower;
         },
       },

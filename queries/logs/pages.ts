@@ -4,7 +4,7 @@ import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns
 import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, isLongRange, rangeParameterValues, selectionClauses } from '../records.ts';
+import { buildRangeParameters, buildSelectionClauses, type Condition, isLongRange } from '../records.ts';
 import { findPreviousRead, orderByTime, readGrowingRanges } from '../rows/in-order.ts';
 import { type LogPosition, type LogRow, type LogWithPosition, logColumns, toLogs } from '../signals/log-record.ts';
 
@@ -99,8 +99,8 @@ export const readLogsOfRange = async (
   const rows = await readGrowingRanges(remainingRange(range, after, order), options, (stretch, missing) =>
     readRows(
       columns,
-      selectionClauses('logs', condition, stretch, position),
-      { ...parameters, ...after, ...rangeParameterValues(stretch) },
+      buildSelectionClauses('logs', condition, stretch, position),
+      { ...parameters, ...after, ...buildRangeParameters(stretch) },
       missing,
       order,
     ),
@@ -120,8 +120,8 @@ export const buildExistenceCheck = (
   condition.usesIndex
     ? async (stretch) => {
         const rows = await columns.query(
-          `SELECT 1 AS one FROM logs ${selectionClauses('logs', condition, stretch)} ${anyRowClause}`,
-          { ...condition.parameters, ...rangeParameterValues(stretch) },
+          `SELECT 1 AS one FROM logs ${buildSelectionClauses('logs', condition, stretch)} ${anyRowClause}`,
+          { ...condition.parameters, ...buildRangeParameters(stretch) },
           { maxResultRows: 1, onEachServer: true, isShort: !isLongRange(stretch) },
         );
         return rows.length > 0;

@@ -2,7 +2,7 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, rangeParameterValues, selectionClauses } from '../records.ts';
+import { buildRangeParameters, buildSelectionClauses, type Condition } from '../records.ts';
 import { getResources } from '../resources.ts';
 import { buildSelectedColumn, type SelectedColumn, type SelectedRow } from '../rows/columns.ts';
 import { findPreviousRead, orderByTime, readGrowingRanges } from '../rows/in-order.ts';
@@ -59,8 +59,8 @@ export const readSelectedColumns = async (
   };
   const rows = await readGrowingRanges(remainingRange(range, after, order), options, async (stretch, missing) => {
     const found = await columns.query<Row>(
-      `SELECT ${selection} FROM logs ${selectionClauses('logs', condition, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
-      { ...condition.parameters, ...after, ...rangeParameterValues(stretch) },
+      `SELECT ${selection} FROM logs ${buildSelectionClauses('logs', condition, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
+      { ...condition.parameters, ...after, ...buildRangeParameters(stretch) },
       { maxResultRows: missing, onEachServer: true },
     );
     return mergeServerRows(found, { order, limit: missing, positionOf: readPosition });

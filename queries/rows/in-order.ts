@@ -6,7 +6,7 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { mergeServerRows, type RowOrder, type RowPosition } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, rangeCondition, rangeParameterValues, selectionClauses } from '../records.ts';
+import { buildRangeCondition, buildRangeParameters, buildSelectionClauses, type Condition } from '../records.ts';
 import { RowCache } from '../row-cache.ts';
 import { getSignalRecords, type QuerySignal } from '../signals/index.ts';
 
@@ -214,12 +214,12 @@ export const readRowsInOrder = async <Row>(
   return readGrowingRanges(range, { order, limit, earlier }, async (stretch, missing) => {
     const chosen =
       from === table
-        ? selectionClauses(signal, condition, stretch)
-        : `WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} AND ${condition.sql}`;
+        ? buildSelectionClauses(signal, condition, stretch)
+        : `WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} AND ${condition.sql}`;
     const rows = await columns.query<Row & PositionedRow>(
       `SELECT ${selection}, ${positionSql} FROM ${from} ${chosen}
       ORDER BY ${orderByTime(table, order)} LIMIT ${missing}`,
-      { ...condition.parameters, ...rangeParameterValues(stretch) },
+      { ...condition.parameters, ...buildRangeParameters(stretch) },
       { maxResultRows: missing, onEachServer: from === table },
     );
     return mergeServerRows(rows, { order, limit: missing, positionOf: readRowPosition });

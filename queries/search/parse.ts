@@ -9,4 +9,4 @@ import type { Search } from './tree.ts';
  * everything.
  */
 export const parseSearch = (text: string, signal: ReadSignal, options: { readonly path?: string } = {}): Search =>
-  parseSearchText(text, { ...signalDefinitions[signal], regexOf: compileRegex }, options);
+  parseSearchText(text, { ...signalDefinitions[signal], parseRegex: compileRegex }, options);

@@ -53,7 +53,7 @@ const buildPhraseCondition = (text: string): Search => {
 
 /** Fields of a search, and the compiler of its regular expressions, which returns the problem of an invalid one. */
 export interface SearchContext extends Pick<SignalDefinition, 'fields' | 'parts'> {
-  regexOf(source: string): Regex | string;
+  parseRegex(source: string): Regex | string;
 }
 
 class Parser {
@@ -240,7 +240,7 @@ class Parser {
     if (source === undefined) return undefined;
     if (++this.#regexes > searchLimits.regexes)
       throw scanner.error(`expected at most ${searchLimits.regexes} regular expressions`, start);
-    const regex = this.#context.regexOf(source);
+    const regex = this.#context.parseRegex(source);
     if (typeof regex === 'string') throw scanner.error(`expected a regular expression of RE2: ${regex}`, start);
     return { is: 'regex', regex };
   }

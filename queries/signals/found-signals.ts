@@ -1,7 +1,6 @@
 /**
- * Security signals as a data source, with the same search language, aggregates and limits as log records and spans. The
- * fields by which a signal was grouped are its attributes. Signals that an exception suppresses are omitted, and each
- * signal exists once.
+ * Security signals as a data source, with the same search language, aggregates and limits as log records and spans. A
+ * signal’s grouping fields are its attributes. Suppressed signals are omitted, and duplicates are removed.
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { signalSeverities } from '../../schemas/signals.ts';
@@ -84,14 +83,14 @@ const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
 
 /** Fields of signals. A field with several values matches a search by any of them, and groups a signal under each. */
 export const signalFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
-  ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
+  ([name, [type, expression, summary, { aliases = [], column = expression, ...options } = {}]]) => ({
     name,
     aliases,
     summary,
     type,
     column,
     expression,
-    ...more,
+    ...options,
     read: () => '',
   }),
 );

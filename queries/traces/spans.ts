@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../curs
 import { invalid } from '../errors.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { buildRecordsCondition, type Condition, rangeCondition, rangeParameterValues } from '../records.ts';
+import { buildRangeCondition, buildRangeParameters, buildRecordsCondition, type Condition } from '../records.ts';
 import { getResources } from '../resources.ts';
 import { readRowsInOrder } from '../rows/in-order.ts';
 import { type Span, type SpanRow, spanColumns, toSpan } from '../signals/span-record.ts';
@@ -157,10 +157,10 @@ const readSlowest = async (
   const order = `ORDER BY ${slowestFirst} LIMIT ${query.limit + 1}`;
   const positions = await columns.query<SpanPosition>(
     `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, ${positionSelection} FROM spans
-    WHERE tenant_id = {tenant:String} AND ${rangeCondition('traces')} AND ${condition.sql}${since} ${order}`,
+    WHERE tenant_id = {tenant:String} AND ${buildRangeCondition('traces')} AND ${condition.sql}${since} ${order}`,
     {
       ...condition.parameters,
-      ...rangeParameterValues(range),
+      ...buildRangeParameters(range),
       ...(after === undefined ? {} : { lasted: after.lasted, ...positionParameters(after) }),
     },
   );
@@ -169,8 +169,8 @@ const readSlowest = async (
   // Digits from stored rows, so they can be inlined.
   const keys = positions.map(({ partition, offset, ordinal }) => `(${partition}, ${offset}, ${ordinal})`).join(', ');
   return columns.query<PositionedRow>(
-    `SELECT ${spanColumns}, ${positionSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${rangeCondition('traces')}
+    `SELECT ${spanColumns}, ${positionSelection} FROM spans WHERE tenant_id = {tenant:String} AND ${buildRangeCondition('traces')}
       AND ${condition.sql} AND (spans.partition, spans.offset, spans.ordinal) IN (${keys}) ${order}`,
-    { ...condition.parameters, ...rangeParameterValues({ from: times[0] ?? 0n, to: times.at(-1) ?? 0n }) },
+    { ...condition.parameters, ...buildRangeParameters({ from: times[0] ?? 0n, to: times.at(-1) ?? 0n }) },
   );
 };

@@ -1,4 +1,4 @@
-/** Reads one trace: its facts, and its spans page by page. */
+/** Reads one trace: its summary, and its spans page by page. */
 import { z } from 'zod';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { traceIs } from '../../schemas/tables/search.ts';
@@ -23,7 +23,7 @@ import {
 
 /** Maximum number of spans in one page. */
 const maxSpans = 10_000;
-/** Maximum number of spans for facts. */
+/** Maximum number of spans from which the summary and critical path are computed. */
 const maxSpansInFacts = 250_000;
 
 export const Trace = z.strictObject({
@@ -31,7 +31,7 @@ export const Trace = z.strictObject({
   ...traceFacts,
   spans: z.array(TraceSpan).describe(`By start; at most ${maxSpans}`),
   nextCursor: z.string().nullable().describe('Cursor of the next spans'),
-  partial: z.array(Incompleteness).describe('Empty if the answer is complete'),
+  partial: z.array(Incompleteness).describe('Empty if the response is complete'),
 });
 export type Trace = z.output<typeof Trace>;
 
@@ -39,10 +39,10 @@ export type Trace = z.output<typeof Trace>;
  * Order of the spans. Among spans with equal starts, the longest is first, because a parent is longer than its
  * children.
  */
-const traceOrder = ['timestamp', '-toInt64(spans.duration)', 'span_id', 'partition', 'offset', 'ordinal']
+const spanOrderSql = ['timestamp', '-toInt64(spans.duration)', 'span_id', 'partition', 'offset', 'ordinal']
   .map((part) => (part.startsWith('-') ? part : `spans.${part}`))
   .join(', ');
-const afterCursorCondition = `(${traceOrder}) > (fromUnixTimestamp64Nano({start:Int64}, 'UTC'), {lasted:Int64}, toFixedString(unhex({span:String}), 8),
+const afterCursorCondition = `(${spanOrderSql}) > (fromUnixTimestamp64Nano({start:Int64}, 'UTC'), {lasted:Int64}, toFixedString(unhex({span:String}), 8),
   {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32})`;
 const cursorParts = ['start', 'lasted', 'span', 'partition', 'offset', 'ordinal'] as const;
 const cursorPatterns = [int64Pattern, /^-?\d{1,19}$/, /^[0-9a-f]{16}$/, /^\d{1,5}$/, uint64Pattern, /^\d{1,10}$/];
@@ -77,12 +77,12 @@ export const readTraceTimes = async (
     { onEachServer: true },
   );
   const rowsWithSpans = rows.filter(({ spans }) => spans !== '0');
-  const [first] = rowsWithSpans.map(({ from }) => BigInt(from)).sort(compareBigInts);
-  const last = rowsWithSpans
+  const [start] = rowsWithSpans.map(({ from }) => BigInt(from)).sort(compareBigInts);
+  const end = rowsWithSpans
     .map(({ to }) => BigInt(to))
     .sort(compareBigInts)
     .at(-1);
-  return first === undefined || last === undefined ? undefined : { from: first, to: last };
+  return start === undefined || end === undefined ? undefined : { from: start, to: end };
 };
 
 interface PageRow extends SpanRow {
@@ -94,8 +94,8 @@ interface PageRow extends SpanRow {
 }
 
 /**
- * Returns a trace, with the spans after a cursor; `undefined` if none is stored. Every page has the facts of the entire
- * trace.
+ * Returns a trace, with the spans after a cursor; `undefined` if none is stored. Every page includes the summary of the
+ * entire trace.
  */
 export const readTrace = async (
   reading: Reading,
@@ -103,13 +103,13 @@ export const readTrace = async (
   { scope = {}, cursor }: { readonly scope?: ProjectScope; readonly cursor?: string | undefined } = {},
 ): Promise<Trace | undefined> => {
   requireEntitlement(reading, 'traces');
-  const after = cursor === undefined ? [] : decodeCursor(cursorKind, cursor, cursorPatterns);
-  const position = Object.fromEntries(after.map((part, index) => [cursorParts[index] ?? '', part]));
+  const cursorValues = cursor === undefined ? [] : decodeCursor(cursorKind, cursor, cursorPatterns);
+  const cursorParameters = Object.fromEntries(cursorValues.map((part, index) => [cursorParts[index] ?? '', part]));
   const { columns } = reading;
   const { condition, parameters } = buildTraceCondition(traceId, scope);
   const readFacts = async (): Promise<FactRow[]> => {
     const rows = await columns.query<FactRow>(
-      `SELECT ${factColumns} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${maxSpansInFacts + 1}`,
+      `SELECT ${factColumns} FROM spans WHERE ${condition} ORDER BY ${spanOrderSql} LIMIT ${maxSpansInFacts + 1}`,
       parameters,
       { maxResultRows: maxSpansInFacts + 1, onEachServer: true },
     );
@@ -118,8 +118,8 @@ export const readTrace = async (
   const readSpans = async (): Promise<PageRow[]> => {
     const rows = await columns.query<PageRow>(
       `SELECT ${spanColumns}, partition, toString(offset) AS offset, ordinal, ${factStatementSql}, ${busPositionSql} AS at FROM spans
-      WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursorCondition}`} ORDER BY ${traceOrder} LIMIT ${maxSpans + 1}`,
-      { ...parameters, ...position },
+      WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursorCondition}`} ORDER BY ${spanOrderSql} LIMIT ${maxSpans + 1}`,
+      { ...parameters, ...cursorParameters },
       { onEachServer: true },
     );
     return rows.sort(compareTraceOrder).slice(0, maxSpans + 1);

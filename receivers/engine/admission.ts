@@ -7,7 +7,7 @@ import type { Freshness } from './freshness.ts';
 import type { RefusalReason } from './key-uses.ts';
 import type { Caller, Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
-import { type Refusal, refusal } from './refusal.ts';
+import { createRefusal, type Refusal } from './refusal.ts';
 import type { Rejections } from './rejections.ts';
 
 interface Credentials {
@@ -19,24 +19,24 @@ interface Credentials {
   readonly source: string;
 }
 
-const missingKey = refusal(
+const missingKey = createRefusal(
   'unauthenticated',
   'a license key is missing: send it as X-License-Key, as Authorization: Bearer, or as the password of Authorization: Basic',
 );
-const unknownKey = refusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
-const wrongTokenKind = refusal(
+const unknownKey = createRefusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
+const wrongTokenKind = createRefusal(
   'unauthenticated',
   'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
 );
 /** A session has a JWT, a service account an API token. */
 const unknownSecret = (secret: string): Refusal =>
   secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? wrongTokenKind : unknownKey;
-const organizationDisabled = refusal('forbidden', 'the organization is disabled or has no plan');
-const addressForbidden = refusal('forbidden', 'the license key may not be used from this address');
+const organizationDisabled = createRefusal('forbidden', 'the organization is disabled or has no plan');
+const addressForbidden = createRefusal('forbidden', 'the license key may not be used from this address');
 const signalForbidden: Readonly<Record<Signal, Refusal>> = {
-  logs: refusal('forbidden', 'logs are not enabled for this license key or plan'),
-  metrics: refusal('forbidden', 'metrics are not enabled for this license key or plan'),
-  traces: refusal('forbidden', 'traces are not enabled for this license key or plan'),
+  logs: createRefusal('forbidden', 'logs are not enabled for this license key or plan'),
+  metrics: createRefusal('forbidden', 'metrics are not enabled for this license key or plan'),
+  traces: createRefusal('forbidden', 'traces are not enabled for this license key or plan'),
 };
 
 /** Returns the bearer token, or the Basic password, because agents such as Promtail have no other setting for a key. */
@@ -54,7 +54,7 @@ const parseSecret = (authorization = ''): string | undefined => {
 export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
 
 /** Returns whether a value is a refusal. */
-export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'refused' in value;
+export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'kind' in value;
 
 /** Returns why a known key may not send this telemetry from this address. */
 const findDenial = (

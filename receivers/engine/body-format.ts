@@ -1,4 +1,4 @@
-/** Formats of request bodies. Each receiver declares its own; the engine names none. */
+/** Formats of request bodies. Each receiver declares its own formats; the engine knows no specific format. */
 import type { Format } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
@@ -7,14 +7,14 @@ export interface BodyFormat {
   /** Name of the format. Dead letters store it for replays, so it must never change after a release. */
   readonly name: string;
   /** Format of its records on the bus. */
-  readonly carriedAs: Format;
+  readonly messageFormat: Format;
   /**
-   * Whether preparing a byte takes about ten times as long as a byte of protobuf. If so, bodies above 256 KiB are
+   * Whether preparing a byte takes about ten times as long as for protobuf. If so, bodies above 256 KiB are
    * prepared in a worker.
    */
-  readonly costly: boolean;
+  readonly isCostly: boolean;
   /**
-   * Translates a decompressed body to protobuf of `carriedAs`, which is scanned afterwards. Pure. Throws
+   * Translates a decompressed body to protobuf of `messageFormat`, which is scanned afterwards. Pure. Throws
    * `PermanentError` with the position for malformed input. Without it the body is already that protobuf and is
    * published unchanged.
    */
@@ -22,4 +22,4 @@ export interface BodyFormat {
 }
 
 /** OTLP protobuf, over HTTP and gRPC. */
-export const otlpProtobuf: BodyFormat = { name: 'otlp-protobuf', carriedAs: 'otlp', costly: false };
+export const otlpProtobuf: BodyFormat = { name: 'otlp-protobuf', messageFormat: 'otlp', isCostly: false };

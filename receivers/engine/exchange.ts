@@ -7,7 +7,7 @@ import type { Accepted, IngestRequest } from './ingestion.ts';
 import type { Caller } from './keyring.ts';
 import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
-import { type Refusal, refusal, refusalOf } from './refusal.ts';
+import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
 import { RequestBody, truncateParts } from './request-body.ts';
 
 /** A body without its framing. */
@@ -42,8 +42,8 @@ const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 const parseTraceparent = (header: string | undefined): string =>
   header !== undefined && header.length === 55 && traceparentPattern.test(header) ? header : '';
 
-const shuttingDown = refusal('unavailable', 'the receiver is shutting down', 1);
-const tooManyBodies = refusal('unavailable', 'too many bodies are being read', 1);
+const shuttingDown = createRefusal('unavailable', 'the receiver is shutting down', 1);
+const tooManyBodies = createRefusal('unavailable', 'too many bodies are being read', 1);
 const tooLarge = (capBytes: number): PermanentError =>
   new PermanentError('too-large', `the body is larger than ${capBytes} bytes`);
 
@@ -83,10 +83,10 @@ export class Exchange {
       if (!(admitted instanceof Promise)) return this.#onAdmitted(admitted);
       admitted.then(
         (caller) => this.#onAdmitted(caller),
-        (error: unknown) => this.#refuse(refusalOf(error)),
+        (error: unknown) => this.#refuse(toRefusal(error)),
       );
     } catch (error) {
-      this.#refuse(refusalOf(error));
+      this.#refuse(toRefusal(error));
     }
   }
 
@@ -134,7 +134,7 @@ export class Exchange {
     if (this.#state !== 'reading' || caller === undefined || shape === undefined) return;
     const { maxBodyBytes, framingBytes } = this.#transport;
     if (this.#transport.announcedBytes(body.first) > maxBodyBytes)
-      return this.#refuse(refusal('too-large', tooLarge(maxBodyBytes).message));
+      return this.#refuse(createRefusal('too-large', tooLarge(maxBodyBytes).message));
     if (this.#isAboveCap) {
       const [first = Buffer.alloc(0), ...rest] = body.parts();
       const cutParts = truncateParts([first.subarray(framingBytes), ...rest], maxBodyBytes);
@@ -163,7 +163,7 @@ export class Exchange {
       caller,
       shape,
       signal: this.#signal,
-      format: shape.format.carriedAs,
+      format: shape.format.messageFormat,
       source: this.#source,
       traceparent: parseTraceparent(this.#transport.header('traceparent')),
       receivedAtMs: this.#engine.clock.now(),
@@ -193,7 +193,7 @@ export class Exchange {
     const { requestMetrics, rejections } = this.#engine;
     this.#drop();
     this.#state = 'over';
-    requestMetrics[this.#signal].count(refused.refused, 0, 0);
+    requestMetrics[this.#signal].count(refused.kind, 0, 0);
     if (this.#caller !== undefined) rejections.count(this.#caller, this.#signal, refused);
     this.#transport.refused(refused);
   }

@@ -107,12 +107,12 @@ export const createHttpIngest =
 
 /** Returns the status and headers of a refusal in every protocol. */
 export const toRefusedAnswer = (
-  { refused, retryAfterSeconds }: Refusal,
+  { kind, retryAfterSeconds }: Refusal,
   contentType: string,
   body: string | Buffer,
 ): Answer => {
   const headers: OutgoingHttpHeaders = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
-  if (refused === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
-  return { status: refusalKinds[refused].http, headers, body };
+  if (kind === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
+  return { status: refusalKinds[kind].http, headers, body };
 };

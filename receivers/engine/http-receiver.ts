@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { createHttpIngest, type HttpProtocol } from './http-ingest.ts';
 import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
-import { refusal } from './refusal.ts';
+import { createRefusal } from './refusal.ts';
 
 type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'>;
 
@@ -21,7 +21,7 @@ export const respondRefused = (
   reason: Parameters<HttpProtocol['refused']>[1],
 ): void => {
   const { status, headers, body } = refused(request.headers, reason);
-  response.writeHead(status, reason.refused === 'bad-method' ? { ...headers, allow: 'POST' } : headers).end(body);
+  response.writeHead(status, reason.kind === 'bad-method' ? { ...headers, allow: 'POST' } : headers).end(body);
 };
 
 /** Declares a receiver that serves POST on the paths in `listens`, at the addresses of the platform. */
@@ -36,7 +36,7 @@ export const defineHttpReceiver = (declared: HttpReceiver): Receiver =>
           const signal = signals.get(requestPath(request));
           if (signal === undefined) return false;
           if (request.method === 'POST') ingest(request, response, signal);
-          else respondRefused(protocol, request, response, refusal('bad-method', 'telemetry is sent with POST'));
+          else respondRefused(protocol, request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
           return true;
         };
       };

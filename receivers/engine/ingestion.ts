@@ -8,7 +8,7 @@ import type { Offload, Offloaded } from './offload.ts';
 import type { Prepared, Written } from './prepare.ts';
 import type { Publisher } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
-import { type Refusal, refusal, refusalOf } from './refusal.ts';
+import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
 import { type ReceivedRequest, toDeadLetters } from './refuse.ts';
 import type { Rejections } from './rejections.ts';
 import { countBytes } from './request-body.ts';
@@ -110,9 +110,9 @@ export class Ingestion {
     records: number,
     bytes: number,
   ): void {
-    requestMetrics.count(isRefusal(answer) ? answer.refused : 'accepted', records, bytes);
+    requestMetrics.count(isRefusal(answer) ? answer.kind : 'accepted', records, bytes);
     // Stored dead letters are counted separately in the ledger.
-    if (isRefusal(answer) && answer.refused !== 'malformed' && answer.refused !== 'too-large')
+    if (isRefusal(answer) && answer.kind !== 'malformed' && answer.kind !== 'too-large')
       this.#rejections.count(caller, signal, answer, records, bytes);
   }
 
@@ -142,15 +142,15 @@ export class Ingestion {
       await this.#publisher.publishAlone(toDeadLetters(request, parts, error, cut));
     } catch (cause) {
       this.#warn(cause);
-      return refusal('unavailable', 'the request was refused, but no copy could be stored: send it again', 5);
+      return createRefusal('unavailable', 'the request was refused, but no copy could be stored: send it again', 5);
     }
     this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason: error.reason });
-    return error.reason === 'too-large' ? refusal('too-large', error.message) : refusalOf(error);
+    return error.reason === 'too-large' ? createRefusal('too-large', error.message) : toRefusal(error);
   }
 
   #toRefusal(error: unknown): Refusal {
-    const answer = refusalOf(error);
-    if (answer.refused === 'unavailable') this.#warn(error);
+    const answer = toRefusal(error);
+    if (answer.kind === 'unavailable') this.#warn(error);
     return answer;
   }
 

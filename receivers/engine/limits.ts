@@ -3,7 +3,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
 import type { Caller } from './keyring.ts';
-import { type Refusal, refusal } from './refusal.ts';
+import { createRefusal, type Refusal } from './refusal.ts';
 import { type Grant, TokenLease } from './token-lease.ts';
 
 const minuteMs = 60_000;
@@ -22,10 +22,14 @@ interface BucketLeases {
   readonly minute: TokenLease;
 }
 
-const accountRate = refusal('rate-limited', 'too many requests a second for this account', 1);
-const accountMinute = refusal('rate-limited', 'too many requests a minute for this account', 60);
-const keyRate = refusal('rate-limited', 'too many requests a second for this license key', 1);
-const tooManyFailures = refusal('rate-limited', 'too many requests with an unknown license key from this address', 1);
+const accountRate = createRefusal('rate-limited', 'too many requests a second for this account', 1);
+const accountMinute = createRefusal('rate-limited', 'too many requests a minute for this account', 60);
+const keyRate = createRefusal('rate-limited', 'too many requests a second for this license key', 1);
+const tooManyFailures = createRefusal(
+  'rate-limited',
+  'too many requests with an unknown license key from this address',
+  1,
+);
 
 /** Returns the largest lease that a rate can use within `leaseMs`. */
 const maxLease = (rate: number): number => Math.max(1, Math.floor((rate * leaseMs) / 1000));

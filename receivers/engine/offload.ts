@@ -86,7 +86,7 @@ export class Offload {
     const bytes = countBytes(parts);
     if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, capBytes);
     const body = joinParts(parts);
-    const mainThreadCap = Math.min(capBytes, shape.format.costly ? largeCostlyBytes : largeBytes);
+    const mainThreadCap = Math.min(capBytes, shape.format.isCostly ? largeCostlyBytes : largeBytes);
     try {
       return { prepared: prepare(shape, body, mainThreadCap), body };
     } catch (error) {
@@ -103,7 +103,7 @@ export class Offload {
 
   #isLarge({ encoding, format }: BodyShape, bytes: number): boolean {
     if (encoding !== 'identity') return bytes > largeCompressedBytes;
-    return bytes > (format.costly ? largeCostlyBytes : largeBytes);
+    return bytes > (format.isCostly ? largeCostlyBytes : largeBytes);
   }
 
   #enqueue(shape: BodyShape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {

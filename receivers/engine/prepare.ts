@@ -54,9 +54,9 @@ interface CheckResult {
   readonly written: Written | undefined;
 }
 
-const checkBody = ({ signal, format: { carriedAs } }: BodyShape, plain: Buffer): CheckResult => {
-  if (carriedAs === 'otlp') return { records: scanRequest(signal, plain).records, written: undefined };
-  const written = scanWriteRequest(carriedAs === 'remote-write-1' ? 1 : 2, plain);
+const checkBody = ({ signal, format: { messageFormat } }: BodyShape, plain: Buffer): CheckResult => {
+  if (messageFormat === 'otlp') return { records: scanRequest(signal, plain).records, written: undefined };
+  const written = scanWriteRequest(messageFormat === 'remote-write-1' ? 1 : 2, plain);
   return { records: written.samples + written.histograms, written };
 };
 
@@ -78,15 +78,15 @@ const toMessagePart = ({ bytes, records }: { bytes: Buffer; records: number }): 
 };
 
 const splitToSize = (
-  { signal, format: { carriedAs } }: BodyShape,
+  { signal, format: { messageFormat } }: BodyShape,
   plain: Buffer,
   maxBytes: number,
 ): MessagePart[] | undefined => {
   try {
     const parts =
-      carriedAs === 'otlp'
+      messageFormat === 'otlp'
         ? splitRequest(signal, plain, maxBytes)
-        : splitWriteRequest(carriedAs === 'remote-write-1' ? 1 : 2, plain, maxBytes);
+        : splitWriteRequest(messageFormat === 'remote-write-1' ? 1 : 2, plain, maxBytes);
     const pieces = parts.map(toMessagePart).filter((piece) => piece !== undefined);
     return pieces.length === parts.length ? pieces : undefined;
   } catch (error) {
@@ -139,7 +139,7 @@ const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffe
   if (size === 0 && format.translate === undefined) return emptyPrepared;
   const plain = format.translate?.(decompressed, signal) ?? decompressed;
   const { records, written } = format.translate === undefined ? checkBody(shape, plain) : checkTranslated(shape, plain);
-  if (format.carriedAs === 'otlp' && records === 0) return emptyPrepared;
+  if (format.messageFormat === 'otlp' && records === 0) return emptyPrepared;
   if (passesThrough(shape) && body.length <= maxValueBytes && size <= maxMessageDecompressedBytes) {
     const encoding = shape.encoding as Encoding;
     return { size, records, written, pieces: [{ bytes: body, encoding, size, records }] };

@@ -11,7 +11,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { getQuotaWindow, type QuotaWindow, type RejectThreshold } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { Caller } from './keyring.ts';
-import { type Refusal, refusal } from './refusal.ts';
+import { createRefusal, type Refusal } from './refusal.ts';
 import { type Grant, TokenLease } from './token-lease.ts';
 import type { UsedBytes } from './used-bytes.ts';
 
@@ -43,7 +43,7 @@ const quotaRefusal = ({ window, scope, bytes, isPlan }: RejectThreshold, endMs: 
   const message = isPlan
     ? 'the daily ingest volume of the plan is used up; it resets at 00:00 UTC'
     : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${again}`;
-  return { ...refusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
+  return { ...createRefusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
 };
 
 export interface QuotasOptions {

@@ -1,4 +1,4 @@
-/** Every response except success, defined once; each protocol maps the kind to its own code. */
+/** All error responses, defined once; each protocol maps the kind to its own code. */
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 
 /**
@@ -19,25 +19,25 @@ export const refusalKinds = {
 } as const;
 export type RefusalKind = keyof typeof refusalKinds;
 
-/** A plain value instead of an error, because a flood of refusals must not pay for stack traces. */
+/** A plain value instead of an error, because many refusals must not cost stack traces. */
 export interface Refusal {
-  readonly refused: RefusalKind;
+  readonly kind: RefusalKind;
   readonly message: string;
   /** Seconds after which the sender should retry; undefined if a retry cannot succeed. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Reason in the ledger, if it differs from the kind. */
+  /** Reason in the usage records, if it differs from the kind. */
   readonly reason?: string | undefined;
 }
 
-export const refusal = (refused: RefusalKind, message: string, retryAfterSeconds?: number): Refusal => ({
-  refused,
+export const createRefusal = (kind: RefusalKind, message: string, retryAfterSeconds?: number): Refusal => ({
+  kind,
   message,
   retryAfterSeconds,
 });
 
 /** Returns the refusal for an error: permanent errors are malformed bodies, all others can be retried. */
-export const refusalOf = (error: unknown): Refusal => {
-  if (error instanceof PermanentError) return refusal('malformed', error.message);
-  if (error instanceof UnavailableError) return refusal('unavailable', error.message, error.retryAfterSeconds);
-  return refusal('unavailable', 'the request could not be accepted now', 5);
+export const toRefusal = (error: unknown): Refusal => {
+  if (error instanceof PermanentError) return createRefusal('malformed', error.message);
+  if (error instanceof UnavailableError) return createRefusal('unavailable', error.message, error.retryAfterSeconds);
+  return createRefusal('unavailable', 'the request could not be accepted now', 5);
 };

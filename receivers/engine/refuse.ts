@@ -109,7 +109,7 @@ export const republishRefused = (
     {
       caller: { tenantId: headers.tenantId, projectId: headers.projectId, keyId: headers.keyId, shards },
       signal: shape.signal,
-      format: format.carriedAs,
+      format: format.messageFormat,
       source: headers.source,
       traceparent: headers.originalHeaders['traceparent'] ?? '',
       receivedAtMs: headers.receivedAtMs,

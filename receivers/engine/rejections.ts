@@ -57,7 +57,7 @@ export class Rejections {
     bytes = 0,
   ): void {
     const { tenantId, projectId, keyId } = caller;
-    const reason = refused.reason ?? refused.refused;
+    const reason = refused.reason ?? refused.kind;
     const hour = Math.floor(this.#clock.now() / hourMs);
     const rowKey = `${tenantId}\n${projectId}\n${keyId}\n${signal}\n${reason}\n${hour}`;
     let sums = this.#sums.get(rowKey);

@@ -125,10 +125,10 @@ export class Connection implements StreamOwner, FrameSink {
         this.#paddedData(id, flags, payload);
         break;
       case frameType.headers:
-        this.#handleBlock(this.#blocks.headers(id, flags, payload));
+        this.#handleBlock(this.#blocks.readHeaders(id, flags, payload));
         break;
       case frameType.continuation:
-        this.#handleBlock(this.#blocks.continuation(id, flags, payload));
+        this.#handleBlock(this.#blocks.readContinuation(id, flags, payload));
         break;
       case frameType.settings:
         this.#applySettings(id, flags, payload);
@@ -241,15 +241,15 @@ export class Connection implements StreamOwner, FrameSink {
 
   #beginStream({ stream: id, endStream, bytes }: HeaderBlock) {
     this.#streams.highestId = id;
-    const { headers, malformed, tooLarge } = this.#hpack.decode(bytes);
+    const { headers, requestFault, isTooLarge } = this.#hpack.decode(bytes);
     const { streamWindowBytes, maxConcurrentStreams } = this.#options;
     if (this.#draining || this.#streams.size >= maxConcurrentStreams)
       return this.#streamError(id, errorCode.refusedStream);
     const stream = new Stream(this, id, headers, streamWindowBytes, this.#settings.initialWindow);
     stream.hasEnded = endStream;
     this.#streams.add(stream);
-    if (tooLarge) return stream.respond(headersTooLarge, true);
-    if (malformed !== undefined || (endStream && stream.expectedBytes > 0)) {
+    if (isTooLarge) return stream.respond(headersTooLarge, true);
+    if (requestFault !== undefined || (endStream && stream.expectedBytes > 0)) {
       this.#frameBudget.spend('a malformed request');
       return stream.reset(errorCode.protocolError);
     }

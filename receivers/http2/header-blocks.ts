@@ -14,14 +14,14 @@ export interface HeaderBlock {
 export class HeaderBlocks {
   readonly #options: Http2Options;
   #partialBlock: { readonly stream: number; readonly endStream: boolean; readonly parts: Buffer[] } | undefined;
-  #bytes = 0;
+  #partialBytes = 0;
 
   constructor(options: Http2Options) {
     this.#options = options;
   }
 
   /** Reads a HEADERS frame; returns the block if it is complete. */
-  headers(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
+  readHeaders(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
     if (stream % 2 === 0) throw protocolError('a client’s streams have odd numbers');
     let bytes = removePadding(payload, flags);
     if ((flags & flag.priority) !== 0) {
@@ -32,18 +32,18 @@ export class HeaderBlocks {
     const endStream = (flags & flag.endStream) !== 0;
     if ((flags & flag.endHeaders) !== 0) return { stream, endStream, bytes };
     this.#partialBlock = { stream, endStream, parts: [bytes] };
-    this.#bytes = bytes.length;
+    this.#partialBytes = bytes.length;
     return undefined;
   }
 
   /** Reads a CONTINUATION frame; returns the block if it is complete. */
-  continuation(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
+  readContinuation(stream: number, flags: number, payload: Buffer): HeaderBlock | undefined {
     const partialBlock = this.#partialBlock;
     if (partialBlock?.stream !== stream) throw protocolError('CONTINUATION is of another stream than its beginning');
     partialBlock.parts.push(payload);
-    this.#bytes += payload.length;
+    this.#partialBytes += payload.length;
     const { maxBlockBytes, maxBlockFrames } = this.#options;
-    if (this.#bytes > maxBlockBytes || partialBlock.parts.length > maxBlockFrames)
+    if (this.#partialBytes > maxBlockBytes || partialBlock.parts.length > maxBlockFrames)
       throw abuseError('a header block is too large');
     if ((flags & flag.endHeaders) === 0) return undefined;
     this.#partialBlock = undefined;

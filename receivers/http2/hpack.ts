@@ -25,21 +25,21 @@ interface Field {
   readonly value: string;
 }
 
-/** Size of an entry besides its strings, section 4.1. */
+/** Size of an entry in addition to its strings, section 4.1. */
 const entryOverhead = 32;
 const isSizeUpdate = (first: number): boolean => first >= 0x20 && first < 0x40;
-const fieldSize = ({ name, value }: Field): number => name.length + value.length + entryOverhead;
+const getFieldSize = ({ name, value }: Field): number => name.length + value.length + entryOverhead;
 
-/** Maximum size of blocks to cache: clients often send the same bytes repeatedly. */
+/** Maximum size of a cached block. Clients often send the same bytes repeatedly. */
 const maxCachedBlockBytes = 1024;
 
 export interface DecodeResult {
   readonly headers: Headers;
   /** Whether the list exceeds the limit: `headers` has its beginning. */
-  readonly tooLarge: boolean;
-  /** Why this is not a request by RFC 9113, section 8; undefined if it is. */
-  readonly malformed: string | undefined;
-  /** Why one of its fields is not valid in any message; trailers need not form a request. */
+  readonly isTooLarge: boolean;
+  /** Reason why the headers are not a valid request (RFC 9113, section 8); undefined if they are valid. */
+  readonly requestFault: string | undefined;
+  /** Reason why a field is invalid in any message, also in trailers, which need not form a request. */
   readonly fieldFault: string | undefined;
 }
 
@@ -57,17 +57,17 @@ export class HpackDecoder {
   /** The newest entry is the last. */
   readonly #table: Field[] = [];
   #tableBytes = 0;
-  #allowedBytes: number;
+  #tableLimitBytes: number;
   #block: Buffer = Buffer.alloc(0);
   #position = 0;
   /** Whether the block changed the table. */
   #isTableChanged = false;
   /** The last block that did not change the table, with its result. */
-  #last: { readonly block: Buffer; readonly decoded: DecodeResult } | undefined;
+  #cachedResult: { readonly block: Buffer; readonly decoded: DecodeResult } | undefined;
 
   constructor({ maxTableBytes = 4096, maxListBytes = 16 * 1024 }: HpackOptions = {}) {
     this.#maxTableBytes = maxTableBytes;
-    this.#allowedBytes = maxTableBytes;
+    this.#tableLimitBytes = maxTableBytes;
     this.#maxListBytes = maxListBytes;
   }
 
@@ -76,39 +76,39 @@ export class HpackDecoder {
    * shared.
    */
   decode(block: Buffer): DecodeResult {
-    if (this.#last?.block.equals(block)) return this.#last.decoded;
+    if (this.#cachedResult?.block.equals(block)) return this.#cachedResult.decoded;
     this.#block = block;
     this.#position = 0;
-    this.#last = undefined;
+    this.#cachedResult = undefined;
     this.#isTableChanged = false;
     while (this.#position < block.length && isSizeUpdate(block[this.#position] as number))
-      this.#resize(this.#integer(5));
+      this.#resize(this.#readInteger(5));
     const request = new RequestHeaders();
     let bytes = 0;
     while (this.#position < block.length) {
-      const field = this.#field(block[this.#position] as number);
-      bytes += fieldSize(field);
+      const field = this.#readField(block[this.#position] as number);
+      bytes += getFieldSize(field);
       if (bytes <= this.#maxListBytes) request.add(field.name, field.value);
     }
-    const tooLarge = bytes > this.#maxListBytes;
+    const isTooLarge = bytes > this.#maxListBytes;
     const { headers, badField: fieldFault } = request;
-    const decoded: DecodeResult = { headers, tooLarge, malformed: request.findFault(), fieldFault };
+    const decoded: DecodeResult = { headers, isTooLarge, requestFault: request.findFault(), fieldFault };
     if (!this.#isTableChanged && block.length <= maxCachedBlockBytes)
-      this.#last = { block: Buffer.from(block), decoded };
+      this.#cachedResult = { block: Buffer.from(block), decoded };
     return decoded;
   }
 
   /** Decodes a field by the type in its first byte, section 6. */
-  #field(first: number): Field {
-    if (first >= 0x80) return this.#entry(this.#integer(7));
+  #readField(first: number): Field {
+    if (first >= 0x80) return this.#getEntry(this.#readInteger(7));
     if (isSizeUpdate(first)) throw compressionError('a size update of the table follows a field');
-    if (first < 0x20) return this.#literal(4);
-    const field = this.#literal(6);
+    if (first < 0x20) return this.#readLiteral(4);
+    const field = this.#readLiteral(6);
     this.#insert(field);
     return field;
   }
 
-  #entry(index: number): Field {
+  #getEntry(index: number): Field {
     const field =
       index <= staticTable.length
         ? staticTable[index - 1]
@@ -117,14 +117,14 @@ export class HpackDecoder {
     return field;
   }
 
-  #literal(prefixBits: number): Field {
-    const index = this.#integer(prefixBits);
-    const name = index === 0 ? this.#string() : this.#entry(index).name;
-    return { name, value: this.#string() };
+  #readLiteral(prefixBits: number): Field {
+    const index = this.#readInteger(prefixBits);
+    const name = index === 0 ? this.#readString() : this.#getEntry(index).name;
+    return { name, value: this.#readString() };
   }
 
-  /** Section 5.1. */
-  #integer(prefixBits: number): number {
+  /** Decodes an integer, section 5.1. */
+  #readInteger(prefixBits: number): number {
     const block = this.#block;
     const prefixMax = (1 << prefixBits) - 1;
     let value = (block[this.#position++] as number) & prefixMax;
@@ -140,11 +140,11 @@ export class HpackDecoder {
   }
 
   /** Decodes a string, section 5.2. Bytes become Latin-1 characters. */
-  #string(): string {
+  #readString(): string {
     const block = this.#block;
     if (this.#position >= block.length) throw compressionError('a header block ends where a string should begin');
     const isHuffman = (block[this.#position] as number) >= 0x80;
-    const length = this.#integer(7);
+    const length = this.#readInteger(7);
     const from = this.#position;
     this.#position += length;
     if (this.#position > block.length) throw compressionError('a header block ends within a string');
@@ -153,10 +153,10 @@ export class HpackDecoder {
   }
 
   #insert(field: Field): void {
-    const bytes = fieldSize(field);
+    const bytes = getFieldSize(field);
     this.#isTableChanged = true;
-    this.#evict(this.#allowedBytes - bytes);
-    if (bytes > this.#allowedBytes) return;
+    this.#evict(this.#tableLimitBytes - bytes);
+    if (bytes > this.#tableLimitBytes) return;
     this.#table.push(field);
     this.#tableBytes += bytes;
   }
@@ -166,16 +166,16 @@ export class HpackDecoder {
       throw compressionError(
         `a header table of ${bytes} bytes is above the ${this.#maxTableBytes} that were announced`,
       );
-    this.#allowedBytes = bytes;
+    this.#tableLimitBytes = bytes;
     this.#isTableChanged = true;
     this.#evict(bytes);
   }
 
-  #evict(downTo: number): void {
-    while (this.#tableBytes > Math.max(downTo, 0)) {
+  #evict(maxBytes: number): void {
+    while (this.#tableBytes > Math.max(maxBytes, 0)) {
       const oldest = this.#table.shift();
       if (oldest === undefined) return;
-      this.#tableBytes -= fieldSize(oldest);
+      this.#tableBytes -= getFieldSize(oldest);
     }
   }
 }
@@ -186,23 +186,23 @@ for (const [index, { name, value }] of staticTable.entries()) {
   if (value !== '') staticIndexes.set(`${name} ${value}`, index + 1);
 }
 
-const appendInteger = (into: number[], first: number, prefixBits: number, value: number): void => {
+const appendInteger = (target: number[], first: number, prefixBits: number, value: number): void => {
   const prefixMax = (1 << prefixBits) - 1;
-  if (value < prefixMax) return void into.push(first | value);
-  into.push(first | prefixMax);
+  if (value < prefixMax) return void target.push(first | value);
+  target.push(first | prefixMax);
   let rest = value - prefixMax;
-  for (; rest >= 0x80; rest >>>= 7) into.push((rest & 0x7f) | 0x80);
-  into.push(rest);
+  for (; rest >= 0x80; rest >>>= 7) target.push((rest & 0x7f) | 0x80);
+  target.push(rest);
 };
 
-const appendString = (into: number[], text: string): void => {
+const appendString = (target: number[], text: string): void => {
   const bytes = Buffer.from(text, 'latin1');
-  appendInteger(into, 0, 7, bytes.length);
-  for (const byte of bytes) into.push(byte);
+  appendInteger(target, 0, 7, bytes.length);
+  for (const byte of bytes) target.push(byte);
 };
 
 /**
- * Encodes a header block without changing a table, so that it can be sent on any connection at any time. Names must be
+ * Encodes a header block without a dynamic table, so it can be sent on any connection at any time. Names must be
  * lower-case; values are bytes as Latin-1.
  */
 const encodeHeaderBlock = (headers: Headers): Buffer => {
@@ -223,7 +223,7 @@ const encodeHeaderBlock = (headers: Headers): Buffer => {
 
 const frozenBlocks = new WeakMap<Headers, Buffer>();
 
-/** As `encodeHeaderBlock`, encoded once for frozen headers. */
+/** Like `encodeHeaderBlock`, but encodes frozen headers only once. */
 export const encodeHeaderBlockOnce = (headers: Headers): Buffer => {
   if (!Object.isFrozen(headers)) return encodeHeaderBlock(headers);
   let block = frozenBlocks.get(headers);
@@ -238,4 +238,4 @@ export const encodeHeaderBlockOnce = (headers: Headers): Buffer => {
  * Tells the peer that this side uses no dynamic table, as required after the peer announced a table smaller than the
  * default.
  */
-export const emptyTable: Buffer = Buffer.from([0x20]);
+export const emptyTableUpdate: Buffer = Buffer.from([0x20]);

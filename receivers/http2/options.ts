@@ -3,10 +3,10 @@ import type { FrameBudget } from './frame-budget.ts';
 /** Limits for the peers of a server. */
 export interface Http2Options {
   readonly maxConcurrentStreams: number;
-  /** Maximum bytes in transit of a request, and of all requests of a connection. */
+  /** Flow-control windows: maximum bytes in transit per request, and per connection. */
   readonly streamWindowBytes: number;
   readonly connectionWindowBytes: number;
-  /** A larger list of headers is answered with status 431. */
+  /** A larger header list is rejected with status 431. */
   readonly maxHeaderListBytes: number;
   /** Maximum size of a compressed header block; larger ones end the connection. */
   readonly maxBlockBytes: number;

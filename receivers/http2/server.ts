@@ -8,9 +8,9 @@ import { sweepUntilClosed } from './sweep.ts';
 export type { Http2Options } from './options.ts';
 export type { Http2Stream, StreamHandler } from './stream.ts';
 
-const sweepMs = 250;
+const sweepIntervalMs = 250;
 /** Lets the kernel detect peers whose machine vanished. */
-const keepAliveMs = 60_000;
+const keepAliveDelayMs = 60_000;
 
 export interface Http2Server {
   /** Server to listen with. */
@@ -30,30 +30,30 @@ export const createHttp2Server = (
   accept: (stream: Http2Stream) => StreamHandler,
   options: Partial<Http2Options> = {},
 ): Http2Server => {
-  const allOptions = { ...defaultOptions, ...options };
-  /** Connections with the promise of their end. */
+  const resolvedOptions = { ...defaultOptions, ...options };
+  /** Open connections, each with a promise that resolves when it is closed. */
   const connections = new Map<Connection, Promise<void>>();
-  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs });
   server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, accept, allOptions);
-    const whenClosed = new Promise<void>((resolve) => {
+    const connection = new Connection(socket, accept, resolvedOptions);
+    const connectionClosed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         connections.delete(connection);
         resolve();
       });
     });
-    connections.set(connection, whenClosed);
+    connections.set(connection, connectionClosed);
   });
-  sweepUntilClosed(server, sweepMs, connections);
+  sweepUntilClosed(server, sweepIntervalMs, connections);
   return {
     server,
     async close() {
-      const closed = new Promise<void>((resolve) => {
+      const serverClosed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
       for (const connection of connections.keys()) connection.drain();
-      await closed;
-      // The server forgets a connection before its calls receive `closed`.
+      await serverClosed;
+      // The server forgets a connection before its calls receive `serverClosed`.
       await Promise.all(connections.values());
     },
     destroy() {

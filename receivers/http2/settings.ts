@@ -1,7 +1,7 @@
 /** SETTINGS, RFC 9113 section 6.5: those announced here, and those of the peer. */
 import { flowControlError, frameSizeError, protocolError } from './errors.ts';
 import { defaultMaxFrameBytes, defaultWindowBytes, largestWindow, setting } from './frames.ts';
-import { emptyTable } from './hpack.ts';
+import { emptyTableUpdate } from './hpack.ts';
 import type { Http2Options } from './options.ts';
 
 const entryBytes = 6;
@@ -65,6 +65,6 @@ export class PeerSettings {
   prependTableUpdate(block: Buffer): Buffer {
     if (!this.#needsTableUpdate) return block;
     this.#needsTableUpdate = false;
-    return Buffer.concat([emptyTable, block]);
+    return Buffer.concat([emptyTableUpdate, block]);
   }
 }

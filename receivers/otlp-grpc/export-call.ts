@@ -5,7 +5,7 @@ import { otlpProtobuf } from '../engine/body-format.ts';
 import { Exchange, type Message, type Transport } from '../engine/exchange.ts';
 import type { BodyShape } from '../engine/prepare.ts';
 import type { Engine } from '../engine/receiver.ts';
-import { type Refusal, refusal, refusalKinds } from '../engine/refusal.ts';
+import { createRefusal, type Refusal, refusalKinds } from '../engine/refusal.ts';
 import { parseEncoding } from '../engine/refuse.ts';
 import { countBytes } from '../engine/request-body.ts';
 import { code, fail, headerBytes, parseTimeoutMs, succeed } from './framing.ts';
@@ -90,7 +90,7 @@ export class ExportCall implements Transport, StreamHandler {
     if (flag === 0) return { shape, parts: message };
     const encoding = parseEncoding(this.header('grpc-encoding') ?? '');
     if (encoding === undefined || encoding === 'snappy' || encoding === 'identity')
-      return refusal('unsupported-encoding', 'grpc-encoding must be gzip, deflate, zstd or identity');
+      return createRefusal('unsupported-encoding', 'grpc-encoding must be gzip, deflate, zstd or identity');
     return { shape: { ...shape, encoding }, parts: message };
   }
 
@@ -98,7 +98,7 @@ export class ExportCall implements Transport, StreamHandler {
     succeed(this.#stream);
   }
 
-  refused({ refused, message, retryAfterSeconds }: Refusal): void {
-    fail(this.#stream, refusalKinds[refused].grpc, message, retryAfterSeconds);
+  refused({ kind, message, retryAfterSeconds }: Refusal): void {
+    fail(this.#stream, refusalKinds[kind].grpc, message, retryAfterSeconds);
   }
 }

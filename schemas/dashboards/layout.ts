@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { VariableName } from './variables.ts';
 
 /** Columns of the grid. */
-const columns = 24;
+const gridColumns = 24;
 
 /** IDs of panels and sections. The author chooses them, and they stay the same for the life of the object. */
 export const StableId = z
@@ -20,7 +20,7 @@ const SectionRepeat = z.strictObject(repeatFields);
 export const PanelRepeat = z.strictObject({
   ...repeatFields,
   direction: z.enum(['across', 'down']).default('across'),
-  perRow: z.int().min(1).max(columns).default(4).describe('Maximum number per row, for horizontal repetition'),
+  perRow: z.int().min(1).max(gridColumns).default(4).describe('Maximum number per row, for horizontal repetition'),
 });
 
 /** Sections are shown in list order, below the panels without a section. */
@@ -34,19 +34,19 @@ export const Section = z.strictObject({
 });
 
 /** Position of a panel in its section. */
-export const Place = z
+export const PanelPosition = z
   .strictObject({
-    section: StableId.nullable().default(null).describe('Section ID; `null` for above all sections'),
+    section: StableId.nullable().default(null).describe('Section ID; `null` places the panel above all sections'),
     x: z
       .int()
       .min(0)
-      .max(columns - 1)
+      .max(gridColumns - 1)
       .default(0),
     y: z.int().min(0).max(100_000).default(0),
-    width: z.int().min(1).max(columns).default(12),
+    width: z.int().min(1).max(gridColumns).default(12),
     height: z.int().min(1).max(1000).default(8),
   })
-  .refine(({ x, width }) => x + width <= columns, {
+  .refine(({ x, width }) => x + width <= gridColumns, {
     path: ['width'],
-    message: `must end within the ${columns} columns of the grid`,
+    message: `must end within the ${gridColumns} columns of the grid`,
   });

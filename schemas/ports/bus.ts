@@ -177,14 +177,14 @@ export interface Bus {
   /** Creates missing topics, and raises partition counts and limits to the declared values. Never lowers or deletes. */
   ensureTopics(topics: readonly Topic[]): Promise<void>;
   producer(): Promise<Producer>;
-  consumer(options: ConsumerOptions): Consumer;
+  createConsumer(options: ConsumerOptions): Consumer;
   /**
    * Iterates over the committed records of a partition with `from <= offset < to`, without a consumer group and without
    * damaged records. Rejects if `from` is no longer retained.
    */
   read(topic: string, partition: number, from: number, to: number): AsyncIterable<BusRecord>;
   /** Like `read`, but without an end and for many partitions. Waiting is cheap for any number of partitions. */
-  follower(): Follower;
+  createFollower(): Follower;
   /**
    * Returns the first retained offset of every partition of a topic, and the next offset that could be committed. All
    * transactions below the latter are decided.

@@ -23,7 +23,7 @@ export interface Reference {
   readonly to: CollectionDefinition<object>;
   /** The IDs are references only if the sibling field `kind` has this value. */
   readonly kind?: string;
-  /** Only matching documents keep their referenced documents in use. */
+  /** Only references from matching documents count. */
   readonly where?: Filter;
   /** Whether to report only the existence of a referring document, without its details. */
   isPrivate?(document: object): boolean;

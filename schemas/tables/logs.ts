@@ -12,7 +12,7 @@ import { attributeIndex, bodyIndex, indexesBuiltByInserts, resourceIndex, timeIn
 import { defineTable } from './table.ts';
 
 /**
- * The sorting key does not end with the exact time. So rows of one resource stay adjacent, and a merge moves runs of
+ * The sorting key omits the exact time. Rows of one resource therefore stay adjacent, and a merge moves whole runs of
  * rows instead of single rows.
  */
 const sortingKey = ['tenant_id', 'toStartOfTenMinutes(timestamp)', 'service', 'resource_id'] as const;

@@ -12,12 +12,12 @@ export interface ScanRequest {
   readonly records: PackedRecords;
 }
 
-/** Returns the memory of a scan's blocks for reuse, and reports whether they landed. */
+/** Returns the memory of a scan's blocks for reuse, and reports whether the blocks were inserted. */
 export interface ScanSettled {
   readonly kind: 'settled';
   readonly id: number;
   readonly sink: string;
-  readonly landed: boolean;
+  readonly hasLanded: boolean;
   readonly memory: readonly ArrayBufferLike[];
 }
 

@@ -64,9 +64,9 @@ const reportSettled = (
   thread: PoolThread<ScanReply>,
   sink: string,
   { id, blocks }: ScanReply,
-  landed: boolean,
+  hasLanded: boolean,
 ): void => {
   const memory = blocks.map(({ bytes }) => bytes.buffer);
-  const message: ScanSettled = { kind: 'settled', id, sink, landed, memory };
+  const message: ScanSettled = { kind: 'settled', id, sink, hasLanded, memory };
   thread.post(message, transferableBuffers(memory));
 };

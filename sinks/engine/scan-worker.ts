@@ -38,8 +38,8 @@ const runScan = async (request: ScanRequest): Promise<ScanReply> => {
   }
 };
 
-const handleSettled = async ({ id, sink, landed, memory: returnedMemory }: ScanSettled): Promise<void> => {
-  for (const seen of (await scanners.get(sink))?.landedHours ?? []) seen.settle(id, landed);
+const handleSettled = async ({ id, sink, hasLanded, memory: returnedMemory }: ScanSettled): Promise<void> => {
+  for (const seen of (await scanners.get(sink))?.landedHours ?? []) seen.settle(id, hasLanded);
   for (const piece of returnedMemory) memory.reuse(piece);
 };
 

@@ -11,7 +11,7 @@ export const cheaperErrors: Migration = {
   id: 20,
   name: 'cheaper errors',
   async up(tables) {
-    // A table created from its declaration has them.
+    // A table that does not exist yet is created from its declaration, which includes these settings.
     if (!(await tableExists(tables, 'error_occurrences'))) return;
     const list = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     await tables.execute(`ALTER TABLE error_occurrences MODIFY SETTING ${list.join(', ')}`);

@@ -48,16 +48,16 @@ export class ArrayColumn<Element extends Column> implements Column {
     return this.elements.prefixSize;
   }
 
-  writePrefix(target: Uint8Array, at: number): number {
-    return this.elements.writePrefix(target, at);
+  writePrefix(target: Uint8Array, offset: number): number {
+    return this.elements.writePrefix(target, offset);
   }
 
   size(): number {
     return this.#ends.size() + this.elements.size();
   }
 
-  write(target: Uint8Array, at: number): number {
-    return this.elements.write(target, this.#ends.write(target, at));
+  write(target: Uint8Array, offset: number): number {
+    return this.elements.write(target, this.#ends.write(target, offset));
   }
 }
 
@@ -94,16 +94,16 @@ export class EntryColumn<Keys extends Column, Values extends Column> implements 
     this.values.reset();
   }
 
-  writePrefix(target: Uint8Array, at: number): number {
-    return this.values.writePrefix(target, this.keys.writePrefix(target, at));
+  writePrefix(target: Uint8Array, offset: number): number {
+    return this.values.writePrefix(target, this.keys.writePrefix(target, offset));
   }
 
   size(): number {
     return this.keys.size() + this.values.size();
   }
 
-  write(target: Uint8Array, at: number): number {
-    return this.values.write(target, this.keys.write(target, at));
+  write(target: Uint8Array, offset: number): number {
+    return this.values.write(target, this.keys.write(target, offset));
   }
 }
 
@@ -150,16 +150,16 @@ export class NullableColumn<Values extends Column> implements Column {
     this.values.reset();
   }
 
-  writePrefix(_target: Uint8Array, at: number): number {
-    return at;
+  writePrefix(_target: Uint8Array, offset: number): number {
+    return offset;
   }
 
   size(): number {
     return this.nulls.size() + this.values.size();
   }
 
-  write(target: Uint8Array, at: number): number {
-    return this.values.write(target, this.nulls.write(target, at));
+  write(target: Uint8Array, offset: number): number {
+    return this.values.write(target, this.nulls.write(target, offset));
   }
 }
 

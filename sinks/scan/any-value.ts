@@ -1,4 +1,4 @@
-/** Appends OTLP's AnyValues to columns of text (`schemas/otlp/any-value.ts`). */
+/** Appends OTLP AnyValues to string columns (`schemas/otlp/any-value.ts`). */
 import {
   encodeBase64,
   findLastAlternative,
@@ -15,30 +15,30 @@ import type { StringColumn } from '../native/strings.ts';
  * alternatives in one value counts. Strings are copied without allocation.
  */
 export const pushAnyValue = (reader: WireCursor, end: number, column: StringColumn): number => {
-  const { bytes, at } = reader;
-  const tag = at < end ? (bytes[at] as number) : 0;
-  // Mostly there is one alternative, which extends to the end of the value.
+  const { bytes, at: start } = reader;
+  const tag = start < end ? (bytes[start] as number) : 0;
+  // Usually there is one alternative, which extends to the end of the value.
   if (tag === valueTags.string) {
-    reader.at = at + 1;
-    const stop = reader.readEnd(end);
-    if (stop === end) {
-      column.push(bytes, reader.at, stop);
-      reader.at = stop;
+    reader.at = start + 1;
+    const valueEnd = reader.readEnd(end);
+    if (valueEnd === end) {
+      column.push(bytes, reader.at, valueEnd);
+      reader.at = valueEnd;
       return typeCodes.string;
     }
-    reader.at = at;
-  } else if (isOnlyField(bytes, tag, at + 1, end)) {
-    reader.at = at + 1;
+    reader.at = start;
+  } else if (isOnlyField(bytes, tag, start + 1, end)) {
+    reader.at = start + 1;
     return pushTagged(reader, tag, end, column);
   }
   return pushLastAlternative(reader, findLastAlternative(reader, end), end, column);
 };
 
-/** Returns whether a number with that tag at `at` is the entire value up to `end`. */
-const isOnlyField = (bytes: Uint8Array, tag: number, at: number, end: number): boolean => {
-  if (tag === valueTags.double) return end - at === 8;
-  if (tag !== valueTags.integer || end - at > 10) return false;
-  let last = at;
+/** Returns whether the number with this tag, which begins at `at`, extends exactly to `end`. */
+const isOnlyField = (bytes: Uint8Array, tag: number, start: number, end: number): boolean => {
+  if (tag === valueTags.double) return end - start === 8;
+  if (tag !== valueTags.integer || end - start > 10) return false;
+  let last = start;
   while (last < end && (bytes[last] as number) > 127) last++;
   return last === end - 1;
 };
@@ -70,15 +70,15 @@ const pushTagged = (reader: WireCursor, tag: number, end: number, column: String
     column.push(reader.bytes, end, end);
     return typeCodes.empty;
   }
-  const stop = reader.readEnd(end);
+  const valueEnd = reader.readEnd(end);
   if (tag === valueTags.string) {
-    column.push(reader.bytes, reader.at, stop);
+    column.push(reader.bytes, reader.at, valueEnd);
     return typeCodes.string;
   }
   if (tag === valueTags.bytes) {
-    column.pushText(encodeBase64(reader.bytes, reader.at, stop));
+    column.pushText(encodeBase64(reader.bytes, reader.at, valueEnd));
     return typeCodes.bytes;
   }
-  column.pushText(tag === valueTags.array ? readArrayJson(reader, stop, 1) : readMapJson(reader, stop, 1));
+  column.pushText(tag === valueTags.array ? readArrayJson(reader, valueEnd, 1) : readMapJson(reader, valueEnd, 1));
   return typeCodes.json;
 };

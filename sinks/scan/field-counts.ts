@@ -273,7 +273,7 @@ export class FieldCounts {
     const present = new Tally(optional.length);
     for (const [shape, count] of own.entries())
       for (const bit of optional.keys())
-        if ((this.#rowShapes.shapeFields(shape) & (1 << bit)) !== 0) present.countMany(bit, count);
+        if ((this.#rowShapes.getFields(shape) & (1 << bit)) !== 0) present.countMany(bit, count);
     for (const [bit, count] of present.entries()) push('field', optional[bit] ?? '', '', count);
   }
 }

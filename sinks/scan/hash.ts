@@ -1,4 +1,4 @@
-const rotateLeft = (value: number, by: number): number => (value << by) | (value >>> (32 - by));
+const rotateLeft = (value: number, bits: number): number => (value << bits) | (value >>> (32 - bits));
 
 const mixLane = (lane: number): number => {
   let hash = lane;
@@ -12,15 +12,15 @@ const c2 = 0xab0e9789 | 0;
 const c3 = 0x38b34ae5;
 const c4 = 0xa1e38b93 | 0;
 
-const readWord = (bytes: Uint8Array, at: number): number =>
-  (bytes[at] as number) |
-  ((bytes[at + 1] as number) << 8) |
-  ((bytes[at + 2] as number) << 16) |
-  ((bytes[at + 3] as number) << 24);
+const readWord = (bytes: Uint8Array, offset: number): number =>
+  (bytes[offset] as number) |
+  ((bytes[offset + 1] as number) << 8) |
+  ((bytes[offset + 2] as number) << 16) |
+  ((bytes[offset + 3] as number) << 24);
 
 /**
- * MurmurHash3's x86 128-bit variant. The four lanes are the seed before `update` and the hash after it. One call from
- * zeros is the published function. Further calls chain, so that a hash over several runs of bytes needs no copy.
+ * MurmurHash3's x86 128-bit variant. The four lanes are the seed before `update` and the hash after it. One call with
+ * a zero seed gives the published hash. Further calls chain, so a hash over several byte ranges needs no copy.
  */
 export class Murmur {
   a = 0;
@@ -38,30 +38,30 @@ export class Murmur {
 
   update(bytes: Uint8Array, start: number, end: number): this {
     let { a, b, c, d } = this;
-    let at = start;
-    for (; at + 16 <= end; at += 16) {
-      a ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at), c1), 15), c2);
+    let offset = start;
+    for (; offset + 16 <= end; offset += 16) {
+      a ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, offset), c1), 15), c2);
       a = (Math.imul((rotateLeft(a, 19) + b) | 0, 5) + 0x561ccd1b) | 0;
-      b ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at + 4), c2), 16), c3);
+      b ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, offset + 4), c2), 16), c3);
       b = (Math.imul((rotateLeft(b, 17) + c) | 0, 5) + 0x0bcaa747) | 0;
-      c ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at + 8), c3), 17), c4);
+      c ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, offset + 8), c3), 17), c4);
       c = (Math.imul((rotateLeft(c, 15) + d) | 0, 5) + 0x96cd1c35) | 0;
-      d ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, at + 12), c4), 18), c1);
+      d ^= Math.imul(rotateLeft(Math.imul(readWord(bytes, offset + 12), c4), 18), c1);
       d = (Math.imul((rotateLeft(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0;
     }
     this.a = a;
     this.b = b;
     this.c = c;
     this.d = d;
-    this.#mixTail(bytes, at, end);
+    this.#mixRemainder(bytes, offset, end);
     this.#finish(end - start);
     return this;
   }
 
-  #mixTail(bytes: Uint8Array, at: number, end: number): void {
+  #mixRemainder(bytes: Uint8Array, offset: number, end: number): void {
     let [k1, k2, k3, k4] = [0, 0, 0, 0];
-    for (let index = end - at - 1; index >= 0; index--) {
-      const bits = (bytes[at + index] as number) << ((index & 3) * 8);
+    for (let index = end - offset - 1; index >= 0; index--) {
+      const bits = (bytes[offset + index] as number) << ((index & 3) * 8);
       if (index >= 12) k4 |= bits;
       else if (index >= 8) k3 |= bits;
       else if (index >= 4) k2 |= bits;

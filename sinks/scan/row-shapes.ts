@@ -7,8 +7,8 @@ const slotCount = 32_768;
 const maxProbes = 32;
 
 /**
- * Numbers the shapes of rows in a batch: their attributes with types, and their fields. Records of one kind are
- * adjacent, so most rows have the shape of the previous row.
+ * Assigns numbers to the row shapes in a batch. A shape is a row’s attribute keys with their types, and its fields.
+ * Similar records are adjacent, so most rows have the shape of the previous row.
  */
 export class RowShapes {
   readonly #map: MapColumn;
@@ -22,8 +22,8 @@ export class RowShapes {
   #typeCodes = new Int32Array(64);
   #fields = new Int32Array(64);
   #hashes = new Int32Array(64);
-  #last = 0;
-  #count = 0;
+  #lastShape = 0;
+  #shapeCount = 0;
   wasLimited = false;
 
   constructor(map: MapColumn, types: DictionaryColumn) {
@@ -32,7 +32,7 @@ export class RowShapes {
   }
 
   /**
-   * Returns the shape of a row with these fields. If there are too many shapes, returns that of a row without
+   * Returns the shape of a row with these fields. If there are too many shapes, returns the shape of a row without
    * attributes, and sets `wasLimited`.
    */
   findShape(row: number, fields: number): number {
@@ -40,54 +40,55 @@ export class RowShapes {
     const start = this.#map.endAt(row - 1);
     const end = this.#map.endAt(row);
     const typeCodes = this.#types.indexAt(row);
-    if (this.#count > 0 && this.#equals(this.#last, start, end, typeCodes, fields)) return this.#last;
+    if (this.#shapeCount > 0 && this.#equals(this.#lastShape, start, end, typeCodes, fields)) return this.#lastShape;
     let shape = this.#find(start, end, typeCodes, fields);
     if (shape < 0) {
       this.wasLimited = true;
       shape = this.#find(0, 0, 0, fields);
     }
-    this.#last = shape;
+    this.#lastShape = shape;
     return shape;
   }
 
   /** Calls a function with each key of a shape and its type character, or that of the first attribute with the key. */
-  forEach(shape: number, call: (key: number, typeCode: number) => void): void {
+  forEach(shape: number, visit: (key: number, typeCode: number) => void): void {
     const start = this.#starts[shape] as number;
     const end = this.#ends[shape] as number;
     const visitedKeys = new Set<number>();
-    for (let at = start; at < end; at++) {
-      const key = this.#keys[at] as number;
+    for (let index = start; index < end; index++) {
+      const key = this.#keys[index] as number;
       if (visitedKeys.has(key)) continue;
       visitedKeys.add(key);
-      call(key, this.#types.byteAt(this.#typeCodes[shape] as number, at - start));
+      visit(key, this.#types.byteAt(this.#typeCodes[shape] as number, index - start));
     }
   }
 
-  shapeFields(shape: number): number {
+  getFields(shape: number): number {
     return this.#fields[shape] as number;
   }
 
   clear(): void {
-    if (this.#count > 0) this.#slots.fill(0);
-    this.#count = 0;
+    if (this.#shapeCount > 0) this.#slots.fill(0);
+    this.#shapeCount = 0;
     this.#keysLength = 0;
-    this.#last = 0;
+    this.#lastShape = 0;
   }
 
   #equals(shape: number, start: number, end: number, typeCodes: number, fields: number): boolean {
-    const from = this.#starts[shape] as number;
-    if ((this.#ends[shape] as number) - from !== end - start) return false;
+    const firstKeyIndex = this.#starts[shape] as number;
+    if ((this.#ends[shape] as number) - firstKeyIndex !== end - start) return false;
     if (this.#typeCodes[shape] !== typeCodes || this.#fields[shape] !== fields) return false;
     const { keys } = this.#map;
-    for (let at = start, keyIndex = from; at < end; at++, keyIndex++)
-      if (this.#keys[keyIndex] !== keys.indexAt(at)) return false;
+    for (let entryIndex = start, keyIndex = firstKeyIndex; entryIndex < end; entryIndex++, keyIndex++)
+      if (this.#keys[keyIndex] !== keys.indexAt(entryIndex)) return false;
     return true;
   }
 
   #find(start: number, end: number, typeCodes: number, fields: number): number {
     const { keys } = this.#map;
     let hash = Math.imul(typeCodes, 0x9e3779b1) ^ fields;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ keys.indexAt(at), 0x5bd1e995) ^ (hash >>> 15);
+    for (let entryIndex = start; entryIndex < end; entryIndex++)
+      hash = Math.imul(hash ^ keys.indexAt(entryIndex), 0x5bd1e995) ^ (hash >>> 15);
     hash ^= hash >>> 13;
     let slot = hash & (slotCount - 1);
     for (let probe = 0; probe < maxProbes; probe++, slot = (slot + 1) & (slotCount - 1)) {
@@ -104,13 +105,15 @@ export class RowShapes {
     { typeCodes, fields, hash, slot }: { typeCodes: number; fields: number; hash: number; slot: number },
   ): number {
     // Rows without attributes may have any fields, since there are few combinations.
-    if (this.#count >= maxShapes && end > start) return -1;
-    const shape = this.#count++;
+    if (this.#shapeCount >= maxShapes && end > start) return -1;
+    const shape = this.#shapeCount++;
     if (shape === this.#starts.length) this.#grow();
-    const needed = this.#keysLength + end - start;
-    if (needed > this.#keys.length) this.#keys = enlarge(this.#keys, Math.max(needed, this.#keys.length * 2));
+    const requiredLength = this.#keysLength + end - start;
+    if (requiredLength > this.#keys.length)
+      this.#keys = enlarge(this.#keys, Math.max(requiredLength, this.#keys.length * 2));
     this.#starts[shape] = this.#keysLength;
-    for (let at = start; at < end; at++) this.#keys[this.#keysLength++] = this.#map.keys.indexAt(at);
+    for (let entryIndex = start; entryIndex < end; entryIndex++)
+      this.#keys[this.#keysLength++] = this.#map.keys.indexAt(entryIndex);
     this.#ends[shape] = this.#keysLength;
     this.#typeCodes[shape] = typeCodes;
     this.#fields[shape] = fields;
@@ -129,8 +132,8 @@ export class RowShapes {
   }
 }
 
-const enlarge = (before: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> => {
-  const after = new Int32Array(size);
-  after.set(before);
-  return after;
+const enlarge = (array: Int32Array<ArrayBuffer>, size: number): Int32Array<ArrayBuffer> => {
+  const enlarged = new Int32Array(size);
+  enlarged.set(array);
+  return enlarged;
 };

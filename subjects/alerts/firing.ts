@@ -9,7 +9,7 @@ export interface FiringAlert {
 }
 
 /** Returns firing alerts, most recently started first, without test alerts. */
-export const readFiring = async (columns: TenantColumns, limit: number): Promise<FiringAlert[]> => {
+export const readFiringAlerts = async (columns: TenantColumns, limit: number): Promise<FiringAlert[]> => {
   const rows = await columns.query<{ alert: string; rule: string; name: string; labels: Record<string, string> }>(
     `SELECT alert_id AS alert, any(rule_id) AS rule, argMax(rule_name, time) AS name, argMax(alert_transitions.labels, time) AS labels,
       argMax(to_state, time) AS state, max(time) AS latest

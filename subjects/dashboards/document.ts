@@ -4,7 +4,7 @@ import { Query } from '../../queries/query.ts';
 import { DurationText, TimeText } from '../../queries/time-parameters.ts';
 import { Colour, FieldOverride, FieldSettings } from '../../schemas/dashboards/fields.ts';
 import { Imported } from '../../schemas/dashboards/imported.ts';
-import { PanelRepeat, Place, Section, StableId } from '../../schemas/dashboards/layout.ts';
+import { PanelPosition, PanelRepeat, Section, StableId } from '../../schemas/dashboards/layout.ts';
 import { DashboardLink, Link } from '../../schemas/dashboards/links.ts';
 import { Transformation } from '../../schemas/dashboards/transformations.ts';
 import { Variable } from '../../schemas/dashboards/variables.ts';
@@ -63,7 +63,7 @@ export const Panel = z.strictObject({
   id: StableId,
   title: boundedText(512).default('').describe('Title; may contain variables'),
   description: boundedText(8192).default('').describe('Description in Markdown'),
-  place: Place.prefault({}),
+  place: PanelPosition.prefault({}),
   visual: Visual,
   queries: z.array(PanelQuery).max(maxQueries).default([]),
   formulas: z.array(Formula).max(maxQueries).default([]),

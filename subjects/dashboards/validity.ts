@@ -1,4 +1,4 @@
-/** Validity of a dashboard: whether the names in its panels exist. */
+/** Checks the validity of a dashboard: whether the names in its panels exist. */
 
 import { QueryError } from '../../queries/errors.ts';
 import { collectNames, parseFormula } from '../../queries/formula/parse.ts';
@@ -33,43 +33,47 @@ const replaceQueryVariables = (query: Query): Query =>
     ),
   );
 
-const beforeDuration = /(?:[[:]|\boffset)\s*-?$/;
-const beforeNumber = /\b(?:topk|bottomk|limitk|limit_ratio|quantile|histogram_quantile)\s*\(\s*$/;
+const durationPrefix = /(?:[[:]|\boffset)\s*-?$/;
+const numberPrefix = /\b(?:topk|bottomk|limitk|limit_ratio|quantile|histogram_quantile)\s*\(\s*$/;
 
 /** Replaces each variable in PromQL with a valid value: a duration, a number, or a name. */
-const withPlaceholders = (expression: string): string =>
+const fillPlaceholders = (expression: string): string =>
   replaceVariables(expression, (template) => {
-    const before = template.slice(-32);
-    if (beforeDuration.test(before)) return '5m';
-    return beforeNumber.test(before) ? '1' : placeholder;
+    const precedingText = template.slice(-32);
+    if (durationPrefix.test(precedingText)) return '5m';
+    return numberPrefix.test(precedingText) ? '1' : placeholder;
   });
 
 /** Checks an expression. If it cannot be parsed without the values of its variables, it is not reported. */
 const checkExpression = (
   expression: string,
 ): { readonly problem: string } | { readonly unknown: string } | undefined => {
-  const filled = withPlaceholders(expression);
+  const filledExpression = fillPlaceholders(expression);
   try {
-    parse(filled);
+    parse(filledExpression);
     return undefined;
   } catch (error) {
-    if (filled !== expression) return { unknown: 'expressions cannot be parsed before their variables have values' };
+    if (filledExpression !== expression)
+      return { unknown: 'expressions cannot be parsed before their variables have values' };
     return { problem: error instanceof Error ? error.message : String(error) };
   }
 };
 
 /** Queries of a panel, with saved queries resolved. */
-const resolveQueries = ({ id, queries }: Panel, saved: ReadonlyMap<string, Query>): (QueryWithPath | Problem)[] =>
+const resolveQueries = (
+  { id, queries }: Panel,
+  savedQueries: ReadonlyMap<string, Query>,
+): (QueryWithPath | Problem)[] =>
   queries.map(({ name, query, savedQueryId }) => {
     const path = `panels.${id}.queries.${name}`;
     if (query !== undefined) return { path, query };
-    const found = saved.get(savedQueryId ?? '');
-    return found === undefined
+    const savedQuery = savedQueries.get(savedQueryId ?? '');
+    return savedQuery === undefined
       ? {
           path: `${path}.savedQueryId`,
           message: `the saved query ${savedQueryId} does not exist, is not accessible to you, or is invalid`,
         }
-      : { path, query: found };
+      : { path, query: savedQuery };
   });
 
 const findFormulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
@@ -77,8 +81,8 @@ const findFormulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
   return formulas.flatMap(({ name, expression }) => {
     const path = `panels.${id}.formulas.${name}.expression`;
     try {
-      const missing = collectNames(parseFormula(expression)).filter((each) => !queryNames.has(each));
-      return missing.map((each) => ({ path, message: `names ${each}, which is not one of the queries` }));
+      const unknownNames = collectNames(parseFormula(expression)).filter((queryName) => !queryNames.has(queryName));
+      return unknownNames.map((each) => ({ path, message: `names ${each}, which is not one of the queries` }));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       return [{ path, message: error.message }];
@@ -100,43 +104,43 @@ const findVariableCycles = ({ variables }: Pick<DashboardFields, 'variables'>): 
 interface StaticCheck {
   readonly problems: readonly Problem[];
   /** Reasons for unknown validity. */
-  readonly unknown: readonly string[];
-  readonly toRead: readonly QueryWithPath[];
+  readonly unknownReasons: readonly string[];
+  readonly pendingQueries: readonly QueryWithPath[];
 }
 
 /** Returns the problems that need no reads, and the queries whose names must be read from the store. */
 export const checkWithoutReads = (
   { panels, variables }: Pick<DashboardFields, 'panels' | 'variables'>,
-  saved: ReadonlyMap<string, Query>,
+  savedQueries: ReadonlyMap<string, Query>,
 ): StaticCheck => {
   const problems: Problem[] = [...findVariableCycles({ variables }), ...panels.flatMap(findFormulaProblems)];
-  const unknown = new Set<string>();
-  const toRead: QueryWithPath[] = [];
-  for (const resolvedQuery of panels.flatMap((panel) => resolveQueries(panel, saved))) {
+  const unknownReasons = new Set<string>();
+  const pendingQueries: QueryWithPath[] = [];
+  for (const resolvedQuery of panels.flatMap((panel) => resolveQueries(panel, savedQueries))) {
     const expression = 'query' in resolvedQuery ? getPromql(resolvedQuery.query) : undefined;
     if (!('query' in resolvedQuery)) problems.push(resolvedQuery);
     else if (expression !== undefined) {
       const expressionProblem = checkExpression(expression);
       if (expressionProblem !== undefined && 'problem' in expressionProblem)
         problems.push({ path: `${resolvedQuery.path}.query.expression`, message: expressionProblem.problem });
-      else if (expressionProblem !== undefined) unknown.add(expressionProblem.unknown);
-    } else toRead.push({ path: resolvedQuery.path, query: replaceQueryVariables(resolvedQuery.query) });
+      else if (expressionProblem !== undefined) unknownReasons.add(expressionProblem.unknown);
+    } else pendingQueries.push({ path: resolvedQuery.path, query: replaceQueryVariables(resolvedQuery.query) });
   }
-  return { problems, unknown: [...unknown], toRead };
+  return { problems, unknownReasons: [...unknownReasons], pendingQueries };
 };
 
 /** Combines the static check and the results of its queries, in order. */
 export const combineValidity = (
-  { problems, unknown, toRead }: StaticCheck,
+  { problems, unknownReasons, pendingQueries }: StaticCheck,
   validities: readonly Validity[],
 ): Validity => {
   const readProblems = validities.flatMap((validity, index) =>
     validity.problems
       .filter(({ message }) => !message.includes(placeholder))
-      .map(({ path, message }) => ({ path: `${toRead[index]?.path}.${path}`, message })),
+      .map(({ path, message }) => ({ path: `${pendingQueries[index]?.path}.${path}`, message })),
   );
-  const all = [...problems, ...readProblems];
-  if (all.length > 0) return { isValid: false, problems: all, reason: null };
-  const reasons = new Set([...unknown, ...validities.flatMap(({ reason }) => reason ?? [])]);
+  const allProblems = [...problems, ...readProblems];
+  if (allProblems.length > 0) return { isValid: false, problems: allProblems, reason: null };
+  const reasons = new Set([...unknownReasons, ...validities.flatMap(({ reason }) => reason ?? [])]);
   return { isValid: reasons.size > 0 ? null : true, problems: [], reason: [...reasons].join('; ') || null };
 };

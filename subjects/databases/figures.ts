@@ -16,7 +16,7 @@ import { buildQuantileSql } from '../../schemas/tables/durations.ts';
 import { type Engine, type EngineMeasure, findEngine } from './engines.ts';
 import { callParameters, databaseCalls, type InstanceQuery } from './instances.ts';
 
-export const FigureAnswer = z.strictObject({
+export const MeasureResult = z.strictObject({
   name: z.string(),
   unit: z.string().describe('UCUM unit'),
   summary: z.string(),
@@ -24,54 +24,59 @@ export const FigureAnswer = z.strictObject({
   reason: z.string().nullable().describe('Reason why there is no value; `null` if there is one'),
   metrics: z.array(z.string()).describe('Metrics of the value or, without a value, metrics that could provide it'),
 });
-export type FigureAnswer = z.output<typeof FigureAnswer>;
+export type MeasureResult = z.output<typeof MeasureResult>;
 
 /** Returns the names of the metrics that a query reads. */
-const requestMetrics = (request: QueryRequest): readonly string[] => queryMetrics(parseQuery(request));
+const listRequestMetrics = (request: QueryRequest): readonly string[] => listQueryMetrics(parseQuery(request));
 
-const queryMetrics = (query: Query): readonly string[] => [
+const listQueryMetrics = (query: Query): readonly string[] => [
   ...(getQueryKind(query).metrics?.(query) ?? []),
-  ...listPartQueries(query).flatMap(([, part]) => queryMetrics(part)),
+  ...listPartQueries(query).flatMap(([, part]) => listQueryMetrics(part)),
 ];
 
 /** Returns the first query of a measure whose metrics all exist. */
-const findQuery = (figure: EngineMeasure, metrics: ReadonlySet<string>): QueryRequest | undefined =>
-  figure.queries.find((query) => requestMetrics(query).every((metric) => metrics.has(metric)));
+const findQuery = (measure: EngineMeasure, metrics: ReadonlySet<string>): QueryRequest | undefined =>
+  measure.queries.find((query) => listRequestMetrics(query).every((metric) => metrics.has(metric)));
 
-const candidateMetrics = (figure: EngineMeasure): string[] => [...new Set(figure.queries.flatMap(requestMetrics))];
+const listCandidateMetrics = (figure: EngineMeasure): string[] => [
+  ...new Set(figure.queries.flatMap(listRequestMetrics)),
+];
 
 /** Timeout of the measures' queries. */
 const maxQueryMs = 30_000;
 
 /** Returns all measures of an engine over a range, with or without a value. */
-export const readMeasures = async (reading: Reading, engine: Engine, range: Range): Promise<FigureAnswer[]> => {
+export const readMeasures = async (reading: Reading, engine: Engine, range: Range): Promise<MeasureResult[]> => {
   const { measures, senders } = engine;
   if (!reading.plan.entitlements.includes('metrics'))
-    return measures.map((figure) => absentMeasure(figure, 'the plan does not include metrics'));
-  const metrics = await findPresentMetrics(reading, measures.flatMap(candidateMetrics), range);
+    return measures.map((measure) => createAbsentMeasure(measure, 'the plan does not include metrics'));
+  const metrics = await findPresentMetrics(reading, measures.flatMap(listCandidateMetrics), range);
   // Queries are not batched, because each statement reads only few points.
-  const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: maxQueryMs, singleTimeoutMs: maxQueryMs });
+  const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: maxQueryMs, singleTimeoutMs: maxQueryMs });
   return Promise.all(
-    measures.map(async (figure) => {
-      const query = findQuery(figure, metrics);
+    measures.map(async (measure) => {
+      const query = findQuery(measure, metrics);
       if (query === undefined)
-        return absentMeasure(
-          figure,
+        return createAbsentMeasure(
+          measure,
           `none of its metrics were received in this range; ${senders.join(' and ')} send them`,
         );
-      const value = readNumber(await answers.run(parseQuery(query), reading, { range }));
+      const value = readNumber(await batcher.run(parseQuery(query), reading, { range }));
       return value === undefined
-        ? { ...absentMeasure(figure, 'its metrics have no value in this range'), metrics: [...requestMetrics(query)] }
-        : { ...measureFields(figure), value, reason: null, metrics: [...requestMetrics(query)] };
+        ? {
+            ...createAbsentMeasure(measure, 'its metrics have no value in this range'),
+            metrics: [...listRequestMetrics(query)],
+          }
+        : { ...toMeasureFields(measure), value, reason: null, metrics: [...listRequestMetrics(query)] };
     }),
   );
 };
 
-const measureFields = ({ name, unit, summary }: EngineMeasure) => ({ name, unit, summary });
-const absentMeasure = (figure: EngineMeasure, reason: string): FigureAnswer => ({
-  ...measureFields(figure),
+const toMeasureFields = ({ name, unit, summary }: EngineMeasure) => ({ name, unit, summary });
+const createAbsentMeasure = (measure: EngineMeasure, reason: string): MeasureResult => ({
+  ...toMeasureFields(measure),
   ...unknownNumber(reason),
-  metrics: candidateMetrics(figure),
+  metrics: listCandidateMetrics(measure),
 });
 
 /** Returns the number in a table with one row. */
@@ -90,9 +95,9 @@ export const callMeasures = {
   p95: { unit: 'ns', expression: buildQuantileSql(0.95) },
   p99: { unit: 'ns', expression: buildQuantileSql(0.99) },
 } as const;
-type CallFigure = keyof typeof callMeasures;
+type CallMeasure = keyof typeof callMeasures;
 
-const isCallFigure = (name: string): name is CallFigure => Object.hasOwn(callMeasures, name);
+const isCallMeasure = (name: string): name is CallMeasure => Object.hasOwn(callMeasures, name);
 
 export interface EngineSeries {
   readonly figure: string;
@@ -111,7 +116,7 @@ export const readEngineSeries = async (
   { minutes, stepMs }: { readonly minutes: Range; readonly stepMs: number },
 ): Promise<EngineSeries> => {
   const { figure: name } = query;
-  if (isCallFigure(name))
+  if (isCallMeasure(name))
     return {
       figure: name,
       unit: callMeasures[name].unit,
@@ -119,23 +124,23 @@ export const readEngineSeries = async (
       reason: null,
     };
   const engine = findEngine(query.engine);
-  const figure = engine?.measures.find((each) => each.name === name);
-  if (engine === undefined || figure === undefined)
+  const measure = engine?.measures.find((each) => each.name === name);
+  if (engine === undefined || measure === undefined)
     throw invalid(
       'figure',
       `is not a metric of ${query.engine}; valid are ${[...Object.keys(callMeasures), ...(engine?.measures.map((each) => each.name) ?? [])].join(', ')}`,
     );
   requireEntitlement(reading, 'metrics');
-  const found = findQuery(figure, await findPresentMetrics(reading, candidateMetrics(figure), minutes));
-  if (found === undefined)
+  const measureQuery = findQuery(measure, await findPresentMetrics(reading, listCandidateMetrics(measure), minutes));
+  if (measureQuery === undefined)
     return {
       figure: name,
-      unit: figure.unit,
+      unit: measure.unit,
       series: [],
-      reason: `none of ${candidateMetrics(figure).join(', ')} were received in this range`,
+      reason: `none of ${listCandidateMetrics(measure).join(', ')} were received in this range`,
     };
-  const { series } = await runForAnswer(parseQuery(found), reading, { range: minutes, stepMs });
-  return { figure: name, unit: figure.unit, series, reason: null };
+  const { series } = await runForAnswer(parseQuery(measureQuery), reading, { range: minutes, stepMs });
+  return { figure: name, unit: measure.unit, series, reason: null };
 };
 
 const maxDatabases = 100;
@@ -143,7 +148,7 @@ const maxDatabases = 100;
 const readCallSeries = async (
   reading: Reading,
   query: InstanceQuery,
-  name: CallFigure,
+  name: CallMeasure,
   { minutes, stepMs }: { readonly minutes: Range; readonly stepMs: number },
 ): Promise<Result['series']> => {
   requireEntitlement(reading, 'traces');

@@ -5,7 +5,7 @@
 
 import { type Range, requireRetained } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { rangeParameterValues } from '../../queries/records.ts';
+import { buildRangeParameters } from '../../queries/records.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { knownNumber } from '../../queries/unknown.ts';
 import { buildFirstAttributeSql } from '../../schemas/tables/literal.ts';
@@ -52,7 +52,7 @@ export const readExportedFlows = async (
 ): Promise<{ flows: Flow[]; partial: Incompleteness[] }> => {
   requireRetained(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
   const rows = await reading.columns.query<Row>(buildStatement(projectId !== undefined), {
-    ...rangeParameterValues(range),
+    ...buildRangeParameters(range),
     ...(projectId === undefined ? {} : { project: projectId }),
   });
   const hosts: ResourcesByAddress = view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reading);

@@ -1,9 +1,9 @@
-/** Rate limit of pages per person: ten in five minutes, then one page with the number of the others */
+/** Limits the rate of pages per person: ten in five minutes, then one summary page for the remaining pages */
 import type { PageRate } from '../../schemas/resources/notification-delivery.ts';
 
 const maxPages = 10;
 const windowMs = 5 * 60_000;
-/** Maximum number of pages counted in one summary page; further pages count as the last one */
+/** Maximum number of pages in one summary page; each further page replaces the last one */
 const maxCountedPages = 1000;
 
 /** Decision about a page */
@@ -17,29 +17,36 @@ export const noRecentPages: PageRate = { sent: [], rest: null };
 
 /** Decides about a page. Pure, and idempotent for a page that is evaluated again. */
 export const decidePage = (
-  { sent: all, rest }: PageRate,
+  { sent: sentPages, rest }: PageRate,
   { id, title }: { readonly id: string; readonly title: string },
   nowMs: number,
 ): { readonly rate: PageRate; readonly decision: PageDecision } => {
-  const sent = all.filter(({ atMs }) => nowMs - atMs < windowMs);
+  const recentPages = sentPages.filter(({ atMs }) => nowMs - atMs < windowMs);
   const isSummaryPage = rest?.id === id;
-  const counted = isSummaryPage ? rest.counted : [];
-  if (sent.some((one) => one.id === id)) return { rate: { sent, rest }, decision: { kind: 'send', rest: counted } };
-  // A summary page that was not sent long after its due time no longer exists.
+  const countedPages = isSummaryPage ? rest.counted : [];
+  if (recentPages.some((page) => page.id === id))
+    return { rate: { sent: recentPages, rest }, decision: { kind: 'send', rest: countedPages } };
+  // A summary page that was not sent within the window after its due time is considered lost.
   if (rest !== null && !isSummaryPage && !rest.isSent && nowMs < rest.dueMs + windowMs) {
-    const others = rest.counted.filter((one) => one.id !== id).slice(0, maxCountedPages - 1);
+    const otherPages = rest.counted.filter((page) => page.id !== id).slice(0, maxCountedPages - 1);
     return {
-      rate: { sent, rest: { ...rest, counted: [...others, { id, title }] } },
+      rate: { sent: recentPages, rest: { ...rest, counted: [...otherPages, { id, title }] } },
       decision: { kind: 'counted', inId: rest.id },
     };
   }
-  const [oldest] = sent;
-  if (sent.length < maxPages || oldest === undefined) {
-    const after = { sent: [...sent, { id, atMs: nowMs }], rest: isSummaryPage ? { ...rest, isSent: true } : rest };
-    return { rate: after, decision: { kind: 'send', rest: counted } };
+  const [oldestPage] = recentPages;
+  if (recentPages.length < maxPages || oldestPage === undefined) {
+    const nextRate = {
+      sent: [...recentPages, { id, atMs: nowMs }],
+      rest: isSummaryPage ? { ...rest, isSent: true } : rest,
+    };
+    return { rate: nextRate, decision: { kind: 'send', rest: countedPages } };
   }
-  const dueMs = oldest.atMs + windowMs;
-  return { rate: { sent, rest: { id, dueMs, isSent: false, counted } }, decision: { kind: 'wait', untilMs: dueMs } };
+  const dueMs = oldestPage.atMs + windowMs;
+  return {
+    rate: { sent: recentPages, rest: { id, dueMs, isSent: false, counted: countedPages } },
+    decision: { kind: 'wait', untilMs: dueMs },
+  };
 };
 
 /** Removes a withdrawn page, unless it counts other pages; in that case it is still sent. */

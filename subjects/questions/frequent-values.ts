@@ -1,7 +1,7 @@
 /** Most frequent values of all fields of records, from one statement over a sample */
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { rangeCondition, rangeParameterValues } from '../../queries/records.ts';
+import { buildRangeCondition, buildRangeParameters } from '../../queries/records.ts';
 import { seriesSeenCondition, seriesSeenParameters } from '../../queries/series-seen.ts';
 import { getSignalRecords, type SearchSignal } from '../../queries/signals/index.ts';
 
@@ -40,9 +40,9 @@ export const readRecordValues = async (
   const rows = await columns.query<Row>(
     `SELECT name, value, count() AS n FROM (
       SELECT mapUpdate(CAST(attributes, 'Map(String, String)'), map(${own.join(', ')})) AS parts FROM ${table}
-      WHERE tenant_id = {tenant:String} AND ${rangeCondition(signal)} LIMIT ${maxRecords})
+      WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} LIMIT ${maxRecords})
     ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value WHERE ${valueCondition} GROUP BY name, value ${limitClause}`,
-    rangeParameterValues(range),
+    buildRangeParameters(range),
   );
   return groupByName(rows);
 };

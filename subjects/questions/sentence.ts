@@ -1,4 +1,4 @@
-/** Describes a query in a sentence, from the query alone and without words of the question */
+/** Describes a query in one sentence, from the query alone. No wording comes from the user’s question. */
 import { Query, type QueryRequest } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
@@ -15,13 +15,14 @@ export interface SentenceInput {
 /** Returns one sentence, which begins with the result and ends with the range. */
 export const describeQuery = ({ query: request, range, stepMs, timeZone }: SentenceInput): string => {
   const query = Query.parse(request);
-  const what = describeKind(query);
+  const kindDescription = describeKind(query);
   const step = stepMs === undefined ? '' : `, in steps of ${formatDuration(stepMs)}`;
-  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${step}, ${describeRange(range, timeZone)}.`;
+  return `${kindDescription.charAt(0).toUpperCase()}${kindDescription.slice(1)}${step}, ${describeRange(range, timeZone)}.`;
 };
 
 /**
- * Ends of ranges are inclusive. A range that ends one nanosecond before an hour is displayed as ending at that hour.
+ * The end of a range is inclusive. A range that ends one nanosecond before a full millisecond is shown as ending at that
+ * millisecond.
  */
 const describeRange = ({ from, to }: Range, timeZone: string): string => {
   const end = formatTime(to % 1_000_000n === 999_999n ? to + 1n : to, timeZone);

@@ -195,8 +195,11 @@ const readDetected = async (
       firstReceivedMs: Number(row.received),
     }),
   );
-  const end = Math.floor(toMs / stepMs);
-  return { detected: detectDeployments(activity, { maxQuietSteps: Math.ceil(inactivityMs / stepMs), end }), stepMs };
+  const lastKnownStep = Math.floor(toMs / stepMs);
+  return {
+    detected: detectDeployments(activity, { maxQuietSteps: Math.ceil(inactivityMs / stepMs), lastKnownStep }),
+    stepMs,
+  };
 };
 
 /** Returns a deployment as an event of the feed. */

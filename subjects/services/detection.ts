@@ -23,47 +23,47 @@ export interface DetectedDeployment {
 
 interface VersionRun {
   readonly version: VersionActivity;
-  readonly first: number;
-  readonly last: number;
+  readonly firstStep: number;
+  readonly lastStep: number;
   /** Number of steps with telemetry */
-  readonly active: number;
+  readonly activeSteps: number;
   /** Whether this is the first run of the version in the examined period */
   readonly isFirst: boolean;
 }
 
 /**
  * Returns the deployments in the activity of versions. A version that appears after another one of the same service and
- * environment was active is a deployment. A version that returns is one (a rollback) if another was active in between
- * and stops. A restart, more instances of a running version, and a removed canary are not deployments. The first known
+ * environment was active is a deployment. A returning version is a deployment too (a rollback) if another version was active
+ * in between and then stopped. A restart, more instances of a running version, and a removed canary are not deployments. The first known
  * version is not a deployment either. More than `maxQuietSteps` steps without data end a run; `end` is the last known
  * step.
  */
 export const detectDeployments = (
   activity: readonly VersionActivity[],
-  { maxQuietSteps, end }: { readonly maxQuietSteps: number; readonly end: number },
+  { maxQuietSteps, lastKnownStep }: { readonly maxQuietSteps: number; readonly lastKnownStep: number },
 ): DetectedDeployment[] => {
   const byEnvironment = Map.groupBy(activity, ({ service, environment }) => JSON.stringify([service, environment]));
-  return [...byEnvironment.values()].flatMap((versions) => detectInEnvironment(versions, maxQuietSteps, end));
+  return [...byEnvironment.values()].flatMap((versions) => detectInEnvironment(versions, maxQuietSteps, lastKnownStep));
 };
 
 const splitRuns = (version: VersionActivity, maxQuietSteps: number): VersionRun[] => {
   const runs: VersionRun[] = [];
-  let first: number | undefined;
-  let last = 0;
-  let active = 0;
-  const close = (): void => {
-    if (first !== undefined) runs.push({ version, first, last, active, isFirst: runs.length === 0 });
+  let firstStep: number | undefined;
+  let lastStep = 0;
+  let activeSteps = 0;
+  const endRun = (): void => {
+    if (firstStep !== undefined) runs.push({ version, firstStep, lastStep, activeSteps, isFirst: runs.length === 0 });
   };
   for (const step of version.steps) {
-    if (first === undefined || step - last > maxQuietSteps) {
-      close();
-      first = step;
-      active = 0;
+    if (firstStep === undefined || step - lastStep > maxQuietSteps) {
+      endRun();
+      firstStep = step;
+      activeSteps = 0;
     }
-    last = step;
-    active++;
+    lastStep = step;
+    activeSteps++;
   }
-  close();
+  endRun();
   return runs;
 };
 
@@ -77,29 +77,33 @@ const detectInEnvironment = (
 ): DetectedDeployment[] => {
   const runs = versions
     .flatMap((version) => splitRuns(version, maxQuietSteps))
-    .sort((one, other) => one.first - other.first);
+    .sort((one, other) => one.firstStep - other.firstStep);
   return runs.flatMap((run): DetectedDeployment[] => {
-    const { version, first } = run;
+    const { version, firstStep } = run;
     /** Earlier runs of other versions, the most recently active first. */
-    const before = runs
-      .filter((other) => other.version !== version && other.first < first)
-      .sort((one, other) => Math.min(other.last, first) - Math.min(one.last, first) || other.first - one.first);
-    const previous = before[0];
-    if (previous === undefined) return [];
+    const earlierRuns = runs
+      .filter((other) => other.version !== version && other.firstStep < firstStep)
+      .sort(
+        (one, other) =>
+          Math.min(other.lastStep, firstStep) - Math.min(one.lastStep, firstStep) || other.firstStep - one.firstStep,
+      );
+    const replacedRun = earlierRuns[0];
+    if (replacedRun === undefined) return [];
     const { service, environment } = version;
-    const found = {
+    const deployment = {
       service,
       environment,
       version: version.version,
-      previousVersion: previous.version.version,
-      step: first,
+      previousVersion: replacedRun.version.version,
+      step: firstStep,
     };
-    if (run.isFirst) return [{ ...found, isRollback: version.firstReceivedMs < previous.version.firstReceivedMs }];
-    const previousRun = runs.filter((other) => other.version === version && other.last < first).at(-1);
+    if (run.isFirst)
+      return [{ ...deployment, isRollback: version.firstReceivedMs < replacedRun.version.firstReceivedMs }];
+    const previousRunOfVersion = runs.filter((other) => other.version === version && other.lastStep < firstStep).at(-1);
     // No other version was active since: this is a restart.
-    if (previousRun !== undefined && previous.last <= previousRun.last) return [];
-    const replacesPrevious = previous.last + maxQuietSteps <= end && previous.last < run.last;
-    const isReturn = run.active >= minActiveSteps && replacesPrevious;
-    return isReturn ? [{ ...found, isRollback: true }] : [];
+    if (previousRunOfVersion !== undefined && replacedRun.lastStep <= previousRunOfVersion.lastStep) return [];
+    const replacesPrevious = replacedRun.lastStep + maxQuietSteps <= end && replacedRun.lastStep < run.lastStep;
+    const hasReturned = run.activeSteps >= minActiveSteps && replacesPrevious;
+    return hasReturned ? [{ ...deployment, isRollback: true }] : [];
   });
 };

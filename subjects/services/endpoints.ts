@@ -30,24 +30,24 @@ const maxEndpoints = 10_000;
 /** Returns all endpoints of a service, ordered by name. */
 export const readEndpoints = async (
   { columns }: Reading,
-  question: ActivityFilter & {
+  filter: ActivityFilter & {
     readonly service: string;
     readonly search?: string | undefined;
     readonly apdexThresholdMs: number;
   },
 ): Promise<{ readonly endpoints: readonly Endpoint[]; readonly partial: readonly Incompleteness[] }> => {
-  const { where, parameters } = buildActivityFilter(question);
+  const { where, parameters } = buildActivityFilter(filter);
   const rows = await columns.query<RequestCountRow & { readonly endpoint: string; readonly kind: number }>(
-    `SELECT endpoint, kind, ${requestCountColumns} FROM span_metrics WHERE ${where} AND kind IN (0, 1, 2, 5)${question.search === undefined ? '' : ' AND positionCaseInsensitiveUTF8(endpoint, {search:String}) > 0'}
+    `SELECT endpoint, kind, ${requestCountColumns} FROM span_metrics WHERE ${where} AND kind IN (0, 1, 2, 5)${filter.search === undefined ? '' : ' AND positionCaseInsensitiveUTF8(endpoint, {search:String}) > 0'}
     GROUP BY endpoint, kind ORDER BY sum(requests) DESC, endpoint, kind LIMIT ${maxEndpoints + 1}`,
-    { ...parameters, ...(question.search !== undefined && { search: question.search }) },
+    { ...parameters, ...(filter.search !== undefined && { search: filter.search }) },
   );
-  const seconds = secondsOf(question.minutes);
+  const seconds = secondsOf(filter.minutes);
   return {
     endpoints: rows.slice(0, maxEndpoints).map((row) => ({
       name: row.endpoint,
       kind: spanKinds[row.kind] ?? 'unspecified',
-      figures: toRequestMetrics(toRequestCounts(row), seconds, question.apdexThresholdMs),
+      figures: toRequestMetrics(toRequestCounts(row), seconds, filter.apdexThresholdMs),
     })),
     partial:
       rows.length > maxEndpoints

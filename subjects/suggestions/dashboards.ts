@@ -1,5 +1,5 @@
 /** Suggests dashboard templates that cover much of the received telemetry and have no dashboard yet */
-import { countFilledPanels, filledShare, type TemplateStatus } from '../dashboards/templates/ranking.ts';
+import { computeFilledShare, countFilledPanels, type TemplateStatus } from '../dashboards/templates/ranking.ts';
 import type { Suggestion } from './suggestion.ts';
 
 const minShare = 0.8;
@@ -8,7 +8,7 @@ const maxTemplates = 3;
 /** Returns suggestions in the given order. */
 export const suggestDashboards = (rankings: readonly TemplateStatus[]): Suggestion[] =>
   rankings
-    .filter((ranking) => ranking.dashboards === 0 && (filledShare(ranking) ?? 0) >= minShare)
+    .filter((ranking) => ranking.dashboards === 0 && (computeFilledShare(ranking) ?? 0) >= minShare)
     .slice(0, maxTemplates)
     .map((ranking): Suggestion => {
       const { id, document } = ranking.template;

@@ -3,7 +3,7 @@ import { parseDurationMs } from '../alerts/durations.ts';
 import { heartbeatLocation, votingLocations } from './check.ts';
 import { knownUntilMs } from './heartbeat-times.ts';
 import type { KnownCheck } from './known.ts';
-import { findSuspicion, judgeState, maxSilentIntervals } from './state.ts';
+import { evaluateState, findSuspicion, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { StateChange } from './uptime.ts';
 
@@ -16,16 +16,16 @@ export type JudgedCheck = Pick<KnownCheck, 'id' | 'enabled' | 'every' | 'locatio
 /** Returns the recent results of each location for checks that other locations also ran. */
 const compareLocations = (
   latest: readonly CheckResult[],
-): ReadonlyMap<string, { compared: number; failedAlone: number }> => {
-  const records = new Map<string, { compared: number; failedAlone: number }>();
+): ReadonlyMap<string, { comparedRuns: number; loneFailures: number }> => {
+  const records = new Map<string, { comparedRuns: number; loneFailures: number }>();
   for (const results of Map.groupBy(latest, ({ checkId }) => checkId).values())
     for (const { location, outcome } of results) {
       const others = results.filter((one) => one.location !== location && one.outcome !== 'unknown');
       if (others.length === 0 || outcome === 'unknown' || others.some((one) => one.outcome === 'failed')) continue;
-      const record = records.get(location) ?? { compared: 0, failedAlone: 0 };
+      const record = records.get(location) ?? { comparedRuns: 0, loneFailures: 0 };
       records.set(location, record);
-      record.compared++;
-      if (outcome === 'failed') record.failedAlone++;
+      record.comparedRuns++;
+      if (outcome === 'failed') record.loneFailures++;
     }
   return records;
 };
@@ -109,7 +109,7 @@ export const judgeChanges = (
   ): StateChange => {
     const { everyMs, voteMs = maxSilentIntervals * everyMs } = votes;
     const counted = locations.filter((location) => !ignored.has(location)).map((location) => results.get(location));
-    const { state } = judgeState({
+    const { state } = evaluateState({
       locations: new Map(locations.map((location) => [location, results.get(location)])),
       suspects: ignored,
       ...(consensus.down !== null && { consensus: consensus.down }),

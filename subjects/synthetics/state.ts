@@ -1,4 +1,4 @@
-/** State of a check: one pure function of the latest results by location, the consensus, and the time */
+/** Computes the state of a check, a pure function of the latest results by location, the consensus and the time */
 
 export type Outcome = 'passed' | 'degraded' | 'failed' | 'unknown';
 export type CheckState = 'up' | 'degraded' | 'down' | 'unknown' | 'maintenance';
@@ -14,8 +14,8 @@ interface LocationRecord {
   /** Time of the last contact of its probes */
   readonly lastSeenAtMs: number;
   /** Number of its runs of checks that other locations passed, and of the failures among them */
-  readonly compared: number;
-  readonly failedAlone: number;
+  readonly comparedRuns: number;
+  readonly loneFailures: number;
 }
 
 /** Number of intervals without contact after which a location has no vote */
@@ -27,11 +27,11 @@ const minComparisons = 4;
  * Returns whether and why a location is suspect: it is silent, or fails more than half of the checks that others pass.
  */
 export const findSuspicion = (
-  { lastSeenAtMs, compared, failedAlone }: LocationRecord,
+  { lastSeenAtMs, comparedRuns, loneFailures }: LocationRecord,
   { everyMs, nowMs }: { readonly everyMs: number; readonly nowMs: number },
 ): 'silent' | 'differs' | undefined => {
   if (nowMs - lastSeenAtMs > maxSilentIntervals * everyMs) return 'silent';
-  return compared >= minComparisons && failedAlone * 2 > compared ? 'differs' : undefined;
+  return comparedRuns >= minComparisons && loneFailures * 2 > comparedRuns ? 'differs' : undefined;
 };
 
 interface StateInput {
@@ -48,22 +48,22 @@ interface StateInput {
   readonly isMaintenance: boolean;
 }
 
-interface Judgement {
+interface StateEvaluation {
   readonly state: CheckState;
   /** Locations that voted down */
   readonly failing: readonly string[];
   readonly voters: number;
-  readonly needed: number;
+  readonly requiredFailures: number;
   /** Whether some locations fail, but too few for the consensus */
   readonly isBelowConsensus: boolean;
 }
 
 /** Returns how many voters must fail. A location without a vote does not make the consensus unreachable. */
-const requiredVotes = (voters: number, consensus: number | undefined): number =>
+const computeRequiredVotes = (voters: number, consensus: number | undefined): number =>
   Math.min(consensus ?? Math.floor(voters / 2) + 1, Math.max(1, voters));
 
 /** Returns the current state of a check. Results that are old, unknown or from suspect locations are no votes. */
-export const judgeState = ({
+export const evaluateState = ({
   locations,
   suspects,
   consensus,
@@ -71,27 +71,27 @@ export const judgeState = ({
   voteMs = maxSilentIntervals * everyMs,
   nowMs,
   isMaintenance,
-}: StateInput): Judgement => {
+}: StateInput): StateEvaluation => {
   const votes = [...locations].flatMap(([location, result]) => {
     if (result === undefined || result.outcome === 'unknown' || suspects.has(location)) return [];
     return nowMs - result.startedAtMs > voteMs ? [] : [{ location, outcome: result.outcome }];
   });
-  const failing = votes.filter(({ outcome }) => outcome === 'failed').map(({ location }) => location);
-  const slow = votes.filter(({ outcome }) => outcome === 'degraded').length;
-  const needed = requiredVotes(votes.length, consensus);
-  const isDown = failing.length >= needed;
-  const votedState = (): CheckState => {
+  const failingLocations = votes.filter(({ outcome }) => outcome === 'failed').map(({ location }) => location);
+  const degradedCount = votes.filter(({ outcome }) => outcome === 'degraded').length;
+  const requiredFailures = computeRequiredVotes(votes.length, consensus);
+  const isDown = failingLocations.length >= requiredFailures;
+  const computeVotedState = (): CheckState => {
     if (votes.length === 0) return 'unknown';
     if (isDown) return 'down';
     // A failure also counts as slow: of five locations, two failing and one slow make the check degraded.
-    return failing.length + slow >= needed ? 'degraded' : 'up';
+    return failingLocations.length + degradedCount >= requiredFailures ? 'degraded' : 'up';
   };
   return {
-    state: isMaintenance ? 'maintenance' : votedState(),
-    failing,
+    state: isMaintenance ? 'maintenance' : computeVotedState(),
+    failing: failingLocations,
     voters: votes.length,
-    needed,
-    isBelowConsensus: failing.length > 0 && !isDown,
+    requiredFailures,
+    isBelowConsensus: failingLocations.length > 0 && !isDown,
   };
 };
 
@@ -100,10 +100,10 @@ interface Attempt {
 }
 
 /** Returns the outcome of a run from its attempts: a retry that passes overrides the previous attempts. */
-export const finalOutcome = (attempts: readonly Attempt[]): Outcome => attempts.at(-1)?.outcome ?? 'unknown';
+export const getFinalOutcome = (attempts: readonly Attempt[]): Outcome => attempts.at(-1)?.outcome ?? 'unknown';
 
 /** Returns the delay of the next attempt; `undefined` if the run has ended. Only failures are retried. */
-export const nextRetryDelayMs = (
+export const getRetryDelayMs = (
   attempts: readonly Attempt[],
   { count, waitMs }: { readonly count: number; readonly waitMs: number },
-): number | undefined => (finalOutcome(attempts) === 'failed' && attempts.length <= count ? waitMs : undefined);
+): number | undefined => (getFinalOutcome(attempts) === 'failed' && attempts.length <= count ? waitMs : undefined);

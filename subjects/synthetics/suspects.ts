@@ -38,7 +38,7 @@ export const findSuspectLocations = ({
   return new Map(
     [...every].flatMap(([location, ms]): [string, 'silent' | 'differs'][] => {
       const lastSeenAtMs = Math.max(lastSeenMs.get(location) ?? 0, lastResultMs(location), sinceMs(location));
-      const record = { lastSeenAtMs, compared: 0, failedAlone: 0 };
+      const record = { lastSeenAtMs, comparedRuns: 0, loneFailures: 0 };
       const silent = findSuspicion(record, { everyMs: Math.max(ms, minIntervalMs), nowMs });
       if (silent !== undefined) return [[location, silent]];
       return differing.has(location) ? [[location, 'differs']] : [];

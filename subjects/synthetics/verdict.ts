@@ -3,7 +3,7 @@ import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
 import { heartbeatLocation, votingLocations } from './check.ts';
 import { findJudgedTime, type KnownStates, type ReadResults, voteTiming } from './judged.ts';
 import type { KnownCheck } from './known.ts';
-import { judgeState, maxSilentIntervals } from './state.ts';
+import { evaluateState, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { TimeSpan } from './uptime.ts';
 
@@ -69,7 +69,7 @@ export const createVerdict = (
   const voteMs = timing.voteMs ?? maxSilentIntervals * timing.everyMs;
   const counted = locations.filter((location) => !suspects.has(location)).map((location) => results.get(location));
   const judgedMs = findJudgedTime(counted, { voteMs, read, nowMs });
-  const { failing, voters, needed, isBelowConsensus } = judgeState({
+  const { failing, voters, requiredFailures, isBelowConsensus } = evaluateState({
     locations: new Map(locations.map((location) => [location, results.get(location)])),
     ...timing,
     suspects,
@@ -113,7 +113,7 @@ export const createVerdict = (
   const toLocationVerdict = (location: string) => {
     const fails = isAlone(location);
     const reason = fails
-      ? `it fails at ${describeFailure(location)}, since ${formatTime(sinceOf(location))}; ${failing.length} of ${voters} fail, and ${needed} are required`
+      ? `it fails at ${describeFailure(location)}, since ${formatTime(sinceOf(location))}; ${failing.length} of ${voters} fail, and ${requiredFailures} are required`
       : `it no longer fails only at ${nameOf(location)}`;
     return { location, fails, says: reason.slice(0, 1024) };
   };

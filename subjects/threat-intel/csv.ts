@@ -13,7 +13,7 @@ import {
 } from './indicator.ts';
 
 /** Column names as feeds write them */
-const columns = {
+const columnNames = {
   value: [
     'value',
     'indicator',
@@ -37,7 +37,7 @@ const columns = {
   validFrom: ['valid_from', 'first_seen', 'first_seen_utc', 'dateadded'],
   validUntil: ['valid_until', 'expires', 'expiration'],
 } as const;
-type Column = keyof typeof columns;
+type Column = keyof typeof columnNames;
 
 const typeAliases: Readonly<Record<string, IndicatorType>> = {
   ...Object.fromEntries(indicatorTypes.map((type) => [type, type])),
@@ -66,49 +66,49 @@ interface Row {
  * closed.
  */
 const findClosingQuote = (text: string, from: number): number => {
-  let at = text.indexOf('"', from);
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  return at;
+  let index = text.indexOf('"', from);
+  while (index >= 0 && text[index + 1] === '"') index = text.indexOf('"', index + 2);
+  return index;
 };
 
 /** Returns the position of the next comma or line end. */
 const findCellEnd = (text: string, from: number): number => {
-  let at = from;
-  while (at < text.length && text[at] !== ',' && text[at] !== '\n') at++;
-  return at;
+  let index = from;
+  while (index < text.length && text[index] !== ',' && text[index] !== '\n') index++;
+  return index;
 };
 
-/** Returns the next position that is not a blank of the line. */
+/** Skips blanks within the line; returns the position after them. */
 const skipBlanks = (text: string, from: number): number => {
-  let at = from;
-  while (at < text.length && text[at] !== '\n' && text[at]?.trim() === '') at++;
-  return at;
+  let index = from;
+  while (index < text.length && text[index] !== '\n' && text[index]?.trim() === '') index++;
+  return index;
 };
 
 /**
- * Returns the cells of the row that begins here, and its end. Every character is scanned at most twice, for any input.
+ * Returns the cells of the row that begins at `start`, and the row’s end. Scans each character at most twice.
  */
 const parseRow = (text: string, start: number): { readonly cells: string[] | undefined; readonly end: number } => {
   const cells: string[] = [];
-  let at = start;
+  let position = start;
   for (;;) {
-    const from = skipBlanks(text, at);
+    const from = skipBlanks(text, position);
     if (text[from] === '"') {
-      const close = findClosingQuote(text, from + 1);
-      if (close < 0) return { cells: undefined, end: text.length };
+      const closingQuote = findClosingQuote(text, from + 1);
+      if (closingQuote < 0) return { cells: undefined, end: text.length };
       cells.push(
         text
-          .slice(from + 1, close)
+          .slice(from + 1, closingQuote)
           .replaceAll('""', '"')
           .trim(),
       );
-      at = findCellEnd(text, close + 1);
+      position = findCellEnd(text, closingQuote + 1);
     } else {
-      at = findCellEnd(text, from);
-      cells.push(text.slice(from, at).trim());
+      position = findCellEnd(text, from);
+      cells.push(text.slice(from, position).trim());
     }
-    if (text[at] !== ',') return { cells, end: at };
-    at++;
+    if (text[position] !== ',') return { cells, end: position };
+    position++;
   }
 };
 
@@ -118,20 +118,20 @@ const parseRow = (text: string, start: number): { readonly cells: string[] | und
 const parseRows = (text: string): Row[] => {
   const rows: Row[] = [];
   let line = 1;
-  let at = 0;
-  while (at < text.length) {
-    const from = skipBlanks(text, at);
+  let position = 0;
+  while (position < text.length) {
+    const from = skipBlanks(text, position);
     let end = from;
     if (text[from] === '#') {
-      const next = text.indexOf('\n', from);
-      end = next < 0 ? text.length : next;
+      const lineEnd = text.indexOf('\n', from);
+      end = lineEnd < 0 ? text.length : lineEnd;
     } else if (from < text.length && text[from] !== '\n') {
       const row = parseRow(text, from);
       rows.push({ line, cells: row.cells });
       end = row.end;
     }
-    line += text.slice(at, end + 1).split('\n').length - 1;
-    at = end + 1;
+    line += text.slice(position, end + 1).split('\n').length - 1;
+    position = end + 1;
   }
   return rows;
 };
@@ -139,12 +139,12 @@ const parseRows = (text: string): Row[] => {
 /** Returns the index of each column; `undefined` if the first row is not a header. */
 const parseHeader = (cells: readonly string[]): Map<Column, number> | undefined => {
   const names = cells.map((cell) => cell.toLowerCase().replaceAll(/[\s-]+/g, '_'));
-  const found = new Map<Column, number>();
-  for (const [column, known] of Object.entries(columns) as [Column, readonly string[]][]) {
-    const index = names.findIndex((name) => known.includes(name));
-    if (index >= 0) found.set(column, index);
+  const indexes = new Map<Column, number>();
+  for (const [column, aliases] of Object.entries(columnNames) as [Column, readonly string[]][]) {
+    const index = names.findIndex((name) => aliases.includes(name));
+    if (index >= 0) indexes.set(column, index);
   }
-  return found.has('value') ? found : undefined;
+  return indexes.has('value') ? indexes : undefined;
 };
 
 const parseConfidence = (text: string | undefined, fallback: number): number => {
@@ -153,27 +153,32 @@ const parseConfidence = (text: string | undefined, fallback: number): number => 
 };
 
 /** Returns the indicator of a row, or an error message. */
-const parseIndicator = (cell: (column: Column) => string | undefined, confidence: number): SourceIndicator | string => {
-  const written = cell('value') ?? '';
-  const named = cell('type')?.toLowerCase();
-  const type = named ? typeAliases[named] : detectType(written);
+const parseIndicator = (
+  getCell: (column: Column) => string | undefined,
+  confidence: number,
+): SourceIndicator | string => {
+  const rawValue = getCell('value') ?? '';
+  const typeName = getCell('type')?.toLowerCase();
+  const type = typeName ? typeAliases[typeName] : detectType(rawValue);
   if (type === undefined)
-    return named ? `the type ${JSON.stringify(named)} is unknown` : `${JSON.stringify(written)} is not an indicator`;
+    return typeName
+      ? `the type ${JSON.stringify(typeName)} is unknown`
+      : `${JSON.stringify(rawValue)} is not an indicator`;
   // Some feeds append a port to an address.
-  const bare = type === 'ip' ? written.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') : written;
-  const value = normalizeValue(type, bare);
-  if (value === undefined) return `${JSON.stringify(written)} is not a valid ${type}`;
+  const valueWithoutPort = type === 'ip' ? rawValue.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1') : rawValue;
+  const value = normalizeValue(type, valueWithoutPort);
+  if (value === undefined) return `${JSON.stringify(rawValue)} is not a valid ${type}`;
   return createIndicator(type, value, {
-    name: (cell('name') ?? '').slice(0, 256),
-    description: (cell('description') ?? '').slice(0, 4096),
-    tags: (cell('tags') ?? '')
+    name: (getCell('name') ?? '').slice(0, 256),
+    description: (getCell('description') ?? '').slice(0, 4096),
+    tags: (getCell('tags') ?? '')
       .split(/[,;|]/)
       .map((tag) => tag.trim())
       .filter((tag) => tag !== '')
       .slice(0, 64),
-    confidence: parseConfidence(cell('confidence'), confidence),
-    validFrom: parseFeedTime(cell('validFrom')),
-    validUntil: parseFeedTime(cell('validUntil')),
+    confidence: parseConfidence(getCell('confidence'), confidence),
+    validFrom: parseFeedTime(getCell('validFrom')),
+    validUntil: parseFeedTime(getCell('validUntil')),
   });
 };
 
@@ -215,9 +220,9 @@ export const readList = (text: string, confidence = defaultConfidence): ParsedIn
     .split('\n')
     .entries()) {
     const comment = line.search(/(?:^|\s)[#;]/);
-    const written = (comment < 0 ? line : line.slice(0, comment)).trim();
-    if (written === '') continue;
-    const value = hostsLinePattern.exec(written)?.[1] ?? /^\S+/.exec(written)?.[0] ?? '';
+    const content = (comment < 0 ? line : line.slice(0, comment)).trim();
+    if (content === '') continue;
+    const value = hostsLinePattern.exec(content)?.[1] ?? /^\S+/.exec(content)?.[0] ?? '';
     const indicator = parseIndicator((column) => (column === 'value' ? value : undefined), confidence);
     if (typeof indicator === 'string') refused.push({ at: `line ${index + 1}`, message: indicator });
     else indicators.push(indicator);

@@ -80,7 +80,7 @@ const longestMs = new Map<string, number>();
 let evaluations = 0;
 let failed = 0;
 const latenessMs: number[] = [];
-const consumer = bus.consumer({ group: 'bench', maxWaitMs: 500 });
+const consumer = bus.createConsumer({ group: 'bench', maxWaitMs: 500 });
 const reading = consumer.run([topics.alertEvaluations.name], async ({ records }) => {
   for (const { value } of records)
     for (const evaluation of JSON.parse(value.toString()) as AlertEvaluation[]) {

@@ -70,7 +70,7 @@ const probe = async (port: number): Promise<Probed> => {
   });
   const results: Counted[] = [];
   const source = {
-    work: (digest: string | undefined) =>
+    fetchWork: (digest: string | undefined) =>
       Promise.resolve({
         location: 'here',
         probes: 1,
@@ -80,7 +80,7 @@ const probe = async (port: number): Promise<Probed> => {
         checks: digest === 'd' ? null : checks,
       }),
     send: async (some: readonly ProbeResult[]) => void results.push(...some.map(countedOf)),
-    alarm: () => Promise.resolve(),
+    sendAlarms: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
   const running = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silentLog });
@@ -188,7 +188,7 @@ const measureBrowser = async (): Promise<void> => {
     const pace = new Pace();
     const proxy = await EgressProxy.open({
       signal: deadline.signal,
-      reach: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
+      resolveAddress: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
     });
     const [began, before] = [performance.now(), process.cpuUsage()];
     const browser = await BrowserProcess.start();

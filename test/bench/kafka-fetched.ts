@@ -11,7 +11,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { collections } from '../../api/collections.ts';
 import { startProcessors } from '../../processors/index.ts';
@@ -60,7 +60,7 @@ await migrateTopics(brokers[0] as string);
 const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
 await documents.ensureCollections(collections);
 
-const bus = await kafkaBus({ brokers, replication: 1 });
+const bus = await openKafkaBus({ brokers, replication: 1 });
 const role = await startProcessors({
   bus,
   documents,

@@ -5,7 +5,7 @@
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { CDPSession, Page } from 'playwright-core';
-import type { BuiltDocument } from '../../web/index.ts';
+import type { PageDocument } from '../../web/index.ts';
 import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import { type Chromium, startChromium } from '../end-to-end/chromium.ts';
 import { landLogs } from '../end-to-end/landed-logs.ts';
@@ -40,11 +40,14 @@ const land = async (harness: Harness): Promise<void> => {
 };
 
 /** Shows another page over the same API. */
-const serve = async (page: Page, { documentWith, body, policy, files }: BuiltDocument & { readonly body?: string }) => {
+const serve = async (
+  page: Page,
+  { renderDocument, body, policy, files }: PageDocument & { readonly body?: string },
+) => {
   await page.route('**/logs?*', (route) =>
     route.request().resourceType() === 'document'
       ? route.fulfill({
-          body: body ?? documentWith([]),
+          body: body ?? renderDocument([]),
           contentType: 'text/html; charset=utf-8',
           headers: { 'content-security-policy': policy },
         })
@@ -78,7 +81,7 @@ const costs = async (devtools: CDPSession): Promise<Costs> => {
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
 };
 
-const measured = async (name: string, harness: Harness, chromium: Chromium, built?: BuiltDocument): Promise<Row> => {
+const measured = async (name: string, harness: Harness, chromium: Chromium, built?: PageDocument): Promise<Row> => {
   const tab = await chromium.open();
   const { page } = tab;
   await page.setViewportSize({ width: 1440, height: 900 });

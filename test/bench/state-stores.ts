@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { createClient } from '@clickhouse/client';
 import kafkajs from 'kafkajs';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 
 /** What is measured of a place. */
 export interface StateStore {
@@ -121,7 +121,7 @@ export const compactedTopics = async (broker: string, keys: readonly string[]): 
     .createTopics({ topics: keys.map((key) => ({ topic: topicOf(key), numPartitions: 1, configEntries })) })
     .catch(() => false);
   await admin.disconnect();
-  const bus = await kafkaBus({ brokers: [broker], replication: 1 });
+  const bus = await openKafkaBus({ brokers: [broker], replication: 1 });
   const producer = await bus.producer();
   return {
     async save(key, bytes) {

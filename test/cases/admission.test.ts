@@ -83,7 +83,7 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     log: { info: log('info'), warn: log('warn'), error: log('error') },
   });
   const admit = createAdmission(keyring, freshness, new Limits(counters, clock, 1_000), {
-    count: ({ keyId }, signal, { refused }) => void rejected.push(`${keyId} ${signal} ${refused}`),
+    count: ({ keyId }, signal, { kind }) => void rejected.push(`${keyId} ${signal} ${kind}`),
   });
   const quotas = new Quotas({ counters, clock, log: silentLog, used: undefined });
   const outcome = async (
@@ -91,8 +91,8 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
     signal: Signal = 'logs',
   ): Promise<string> => {
     const answer = await admit({ licenseKey: secret, authorization: undefined, source: '192.0.2.7', ...given }, signal);
-    if (!('refused' in answer)) return 'admitted';
-    return answer.retryAfterSeconds === undefined ? answer.refused : `${answer.refused} ${answer.retryAfterSeconds}`;
+    if (!('kind' in answer)) return 'admitted';
+    return answer.retryAfterSeconds === undefined ? answer.kind : `${answer.kind} ${answer.retryAfterSeconds}`;
   };
   return { clock, feeds, keyring, freshness, logged, quotas, admit, outcome, rejected };
 };
@@ -247,7 +247,7 @@ test('the daily quota counts bytes exactly and resets at midnight UTC', async (t
   for (let index = 0; index < 9; index++) t.is(await spend(1_000), undefined);
   t.is((await spend(1_001))?.retryAfterSeconds, 12 * 3_600);
   t.is(await spend(1_000), undefined);
-  t.is((await spend(1))?.refused, 'rate-limited');
+  t.is((await spend(1))?.kind, 'rate-limited');
   clock.at += 12 * 3_600_000;
   t.is(await spend(10_000), undefined);
 });

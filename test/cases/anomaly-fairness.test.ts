@@ -1,4 +1,4 @@
-/** Detectors of one organization with very many series do not delay those of another, and what is cut is told. */
+/** A detector with very many series does not delay another organization, and dropped series are reported. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { detectorLimits } from '../../processors/anomaly-scores/anomaly-points.ts';
@@ -20,8 +20,8 @@ import { TaskRun } from './run-task.ts';
 const stepMs = 60_000;
 const startMs = Date.UTC(2026, 0, 5);
 
-/** One step of a detector with so many series, in the messages that it comes in. */
-const stepOf = (tenantId: string, count: number, step: number): AnomalyPoints[] => {
+/** Creates the messages of one step of a detector with the given number of series. */
+const createStepMessages = (tenantId: string, count: number, step: number): AnomalyPoints[] => {
   const parts = splitIntoParts(
     Array.from({ length: count }, (_, index) => ({
       name: 'count',
@@ -60,18 +60,18 @@ const stepOf = (tenantId: string, count: number, step: number): AnomalyPoints[] 
   }));
 };
 
-const scoresOf = (run: TaskRun, tenantId: string): readonly AnomalyScores[] =>
-  run.emitted<AnomalyScores>(topics.anomalyScores).filter((each) => each.tenantId === tenantId);
+const listScores = (run: TaskRun, tenantId: string): readonly AnomalyScores[] =>
+  run.emitted<AnomalyScores>(topics.anomalyScores).filter((scores) => scores.tenantId === tenantId);
 
 test('series of one organization are scored independently of another organization, and series above the limit are reported', (t) => {
-  const [shared, alone] = [new TaskRun(anomalyScores), new TaskRun(anomalyScores)];
+  const [shared, isolated] = [new TaskRun(anomalyScores), new TaskRun(anomalyScores)];
   for (const step of [0, 1]) {
-    for (const points of stepOf('many', maxSeries + 3, step)) shared.values([points], { tenantId: 'many' });
-    for (const run of [shared, alone])
-      for (const points of stepOf('few', 2, step)) run.values([points], { tenantId: 'few' });
+    for (const points of createStepMessages('many', maxSeries + 3, step)) shared.values([points], { tenantId: 'many' });
+    for (const run of [shared, isolated])
+      for (const points of createStepMessages('few', 2, step)) run.values([points], { tenantId: 'few' });
   }
-  t.is(scoresOf(shared, 'few').length, 2);
-  t.deepEqual(scoresOf(shared, 'few'), scoresOf(alone, 'few'));
+  t.is(listScores(shared, 'few').length, 2);
+  t.deepEqual(listScores(shared, 'few'), listScores(isolated, 'few'));
   const evaluations = shared.emitted<AnomalyEvaluation>(topics.anomalyEvaluations);
   t.deepEqual(
     evaluations.map(({ tenantId, series, refused }) => [tenantId, series, refused]),
@@ -86,55 +86,55 @@ test('series of one organization are scored independently of another organizatio
 
 test('a query of a detector does not wait for hundreds of queries of another organization', async (t) => {
   const queue = new FairQueue({ ...detectorLimits, maxWaitingPerTenant: Number.POSITIVE_INFINITY });
-  const begun: string[] = [];
-  const ends: (() => void)[] = [];
+  const startedTenants: string[] = [];
+  const releases: (() => void)[] = [];
   const enqueue = (tenantId: string, count: number): void => {
-    for (let each = 0; each < count; each++)
-      void queue.acquire(tenantId).then((end) => {
-        begun.push(tenantId);
-        ends.push(end);
+    for (let index = 0; index < count; index++)
+      void queue.acquire(tenantId).then((release) => {
+        startedTenants.push(tenantId);
+        releases.push(release);
       });
   };
-  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   enqueue('many', 200);
   enqueue('few', 1);
-  await settled();
-  t.deepEqual(begun, ['many', 'few'], 'each has one under way');
-  ends.pop()?.();
-  // With two of them, a third waits for no more than what is under way and one statement of each.
+  await flushPromises();
+  t.deepEqual(startedTenants, ['many', 'few'], 'one query per organization is running');
+  releases.pop()?.();
+  // With two large organizations, a third waits only for the running statements and one more of each.
   enqueue('more', 200);
-  await settled();
+  await flushPromises();
   enqueue('few', 1);
-  while (begun.filter((each) => each === 'few').length < 2) {
-    ends.shift()?.();
-    await settled();
+  while (startedTenants.filter((tenantId) => tenantId === 'few').length < 2) {
+    releases.shift()?.();
+    await flushPromises();
   }
-  t.true(begun.length <= 6, begun.join());
+  t.true(startedTenants.length <= 6, startedTenants.join());
 });
 
 test('each organization has a fixed number of points scored per 30 seconds, independent of other organizations', (t) => {
   const budget = new PointBudget();
-  const evaluationsOf = (tenantId: string, nowMs: number): number => {
+  const countEvaluations = (tenantId: string, nowMs: number): number => {
     let evaluations = 0;
     for (; budget.hasRemaining(tenantId, nowMs); evaluations++) budget.consume(tenantId, nowMs, 50_000);
     return evaluations;
   };
-  t.is(evaluationsOf('many', startMs), maxPointsPerWindow / 50_000);
-  t.is(evaluationsOf('many', startMs + windowMs - 1), 0);
-  t.is(evaluationsOf('few', startMs), maxPointsPerWindow / 50_000);
-  t.is(evaluationsOf('many', startMs + windowMs), maxPointsPerWindow / 50_000);
+  t.is(countEvaluations('many', startMs), maxPointsPerWindow / 50_000);
+  t.is(countEvaluations('many', startMs + windowMs - 1), 0);
+  t.is(countEvaluations('few', startMs), maxPointsPerWindow / 50_000);
+  t.is(countEvaluations('many', startMs + windowMs), maxPointsPerWindow / 50_000);
   t.is(estimateLearningMs(700 * stepMs, stepMs, maxSeries), 35 * windowMs);
 });
 
 test('a detector over its point budget gets one step per poll: it does not fall behind, and catches up later', (t) => {
-  const chunkSteps = (maxSteps?: number) => {
+  const countChunkSteps = (maxSteps?: number) => {
     const progress = { question: 'q', learntFromMs: 0, liveMs: 0, upToMs: startMs, series: 100 };
     const endMs = startMs + 60 * stepMs;
     const chunk = nextChunk(progress, { stepMs, endMs, nowMs: endMs, ...(maxSteps !== undefined && { maxSteps }) });
     return ((chunk?.toMs ?? 0) - startMs) / stepMs;
   };
-  t.is(chunkSteps(), 60);
-  t.is(chunkSteps(1), 1);
+  t.is(countChunkSteps(), 60);
+  t.is(countChunkSteps(1), 1);
 });
 
 test('no step is skipped because of scoring time, so no step is emitted again', (t) => {

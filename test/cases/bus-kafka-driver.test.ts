@@ -22,8 +22,8 @@ test('The bus modifies neither its drivers nor anything that they share with oth
 
 test('The client that wakes the idle process every millisecond does not stay connected', async (t) => {
   const brokers = (await startServices(['kafka'])).url('kafka').split(',');
-  const { kafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
-  const bus = await kafkaBus({ brokers });
+  const { openKafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
+  const bus = await openKafkaBus({ brokers });
   t.teardown(() => bus.close());
   const connections = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
   const topic = someTopic();

@@ -3,7 +3,7 @@ import test from 'ava';
 import { detectDeployments, type VersionActivity } from '../../subjects/services/detection.ts';
 
 const quiet = 5;
-const end = 100;
+const lastKnownStep = 100;
 const steps = (...ranges: readonly (readonly [number, number])[]): number[] =>
   ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
 
@@ -112,7 +112,7 @@ const cases: Readonly<Record<string, readonly [readonly Version[], readonly stri
 
 for (const [title, [versions, expected]] of Object.entries(cases))
   test(`${title}: ${expected.length === 0 ? 'no deployment' : expected.join(', ')}`, (t) => {
-    const found = detectDeployments(versions.map(seen), { maxQuietSteps: quiet, end }).sort(
+    const found = detectDeployments(versions.map(seen), { maxQuietSteps: quiet, lastKnownStep }).sort(
       (one, other) => one.step - other.step,
     );
     t.deepEqual(

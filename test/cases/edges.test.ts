@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { flow, sumsOf } from './edges/flow.ts';
-import { joinOf, type Sums } from './edges/join.ts';
+import { type EdgeMetricsByKey, joinSpans } from './edges/join.ts';
 import { arrivalsOf, beginMs, kinds, madeUpTraces, type RawSpan } from './edges/traces.ts';
 
 test('the edges equal a join over all raw spans, regardless of order, batches, clocks and restarts', (t) => {
@@ -18,7 +18,7 @@ test('the edges equal a join over all raw spans, regardless of order, batches, c
           partitions,
           restarts: 0.1,
         });
-        t.deepEqual(sumsOf(edges), joinOf(raw));
+        t.deepEqual(sumsOf(edges), joinSpans(raw));
         t.is(problems, 0);
         t.is(holding, 0, 'nothing waits at the end');
       },
@@ -53,7 +53,9 @@ test('the queue time of a message matches its spans, to the microsecond', (t) =>
 });
 
 /** Requests and time of all that was called, and how much of it had one side. */
-const totalOf = (sums: Sums): { readonly called: number; readonly serverNs: number; readonly unpaired: number } => {
+const totalOf = (
+  sums: EdgeMetricsByKey,
+): { readonly called: number; readonly serverNs: number; readonly unpaired: number } => {
   const total = { called: 0, serverNs: 0, unpaired: 0 };
   for (const [key, { requests, serverDurationSum, unpaired }] of Object.entries(sums)) {
     total.serverNs += serverDurationSum;
@@ -70,7 +72,7 @@ test('spans that are ten minutes late are neither lost nor counted twice, and un
     fc.property(fc.nat(), fc.integer({ min: 40, max: 120 }), (seed, count) => {
       const raw = madeUpTraces(seed, count, { delayMs: 600_000, repeated: 0 });
       const { edges, problems, holding } = flow(arrivalsOf(raw, seed, 2), { seed, partitions: 2, restarts: 0.1 });
-      const [got, all] = [totalOf(sumsOf(edges)), totalOf(joinOf(raw))];
+      const [got, all] = [totalOf(sumsOf(edges)), totalOf(joinSpans(raw))];
       t.deepEqual([got.called, got.serverNs], [all.called, all.serverNs]);
       more += got.unpaired - all.unpaired;
       late += edges.filter(({ unpaired }) => unpaired.late !== undefined).length;

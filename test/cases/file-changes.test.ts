@@ -8,17 +8,20 @@ import { normalizeMode } from '../../subjects/file-integrity/read.ts';
 import { includesHost } from '../../subjects/file-integrity/scope.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
-const sha = (char: string): string => char.repeat(64);
-const seconds = Math.floor(firstMs / 1000) - 10;
+const repeatAsHash = (char: string): string => char.repeat(64);
+const eventTimeSeconds = Math.floor(firstMs / 1000) - 10;
 
 const attribute = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
-const record = (body: unknown, attributes: Readonly<Record<string, string>> = {}): object => ({
+const createRecord = (body: unknown, attributes: Readonly<Record<string, string>> = {}): object => ({
   timeUnixNano: `${firstMs}000000`,
   body: { stringValue: typeof body === 'string' ? body : JSON.stringify(body) },
   attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
 });
 
-const found = (records: readonly object[], resource: Readonly<Record<string, string>> = { 'host.name': 'web-1' }) => {
+const findChanges = (
+  records: readonly object[],
+  resource: Readonly<Record<string, string>> = { 'host.name': 'web-1' },
+) => {
   const run = new TaskRun(fileChanges);
   run.logs(records, resource);
   run.tick(firstMs + 60_000);
@@ -28,7 +31,7 @@ const found = (records: readonly object[], resource: Readonly<Record<string, str
   };
 };
 
-const wazuh = (syscheck: object): object => ({
+const wazuhAlert = (syscheck: object): object => ({
   timestamp: new Date(firstMs - 2_000).toISOString().replace('Z', '+0000'),
   rule: { level: 7, id: '550', description: 'Integrity checksum changed.' },
   agent: { id: '003', name: 'db-2', ip: '192.0.2.7' },
@@ -38,18 +41,18 @@ const wazuh = (syscheck: object): object => ({
   syscheck,
 });
 
-const osquery = (columns: object): object => ({
+const osqueryResult = (columns: object): object => ({
   name: 'pack_integrity_file_events',
   hostIdentifier: '4c4c4544-0043-3510',
   decorations: { hostname: 'web-7' },
-  unixTime: seconds,
+  unixTime: eventTimeSeconds,
   epoch: 0,
   counter: 3,
   columns,
   action: 'added',
 });
 
-const falco = (rule: string, fields: object): object => ({
+const falcoAlert = (rule: string, fields: object): object => ({
   hostname: 'node-4',
   output: `${rule} (user=root)`,
   priority: 'Error',
@@ -60,12 +63,12 @@ const falco = (rule: string, fields: object): object => ({
 });
 
 type ExpectedChange = Partial<FileChange>;
-/** What one record tells. */
+/** Records, and the change that each must yield. */
 const cases: readonly (readonly [title: string, given: object, told: ExpectedChange])[] = [
   [
     'Wazuh: content changed, with hashes before and after',
-    record(
-      wazuh({
+    createRecord(
+      wazuhAlert({
         path: '/etc/passwd',
         mode: 'realtime',
         event: 'modified',
@@ -74,8 +77,8 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
         perm_after: 'rw-r--r--',
         uname_after: 'root',
         gname_after: 'wheel',
-        sha256_before: sha('a'),
-        sha256_after: sha('B'),
+        sha256_before: repeatAsHash('a'),
+        sha256_after: repeatAsHash('B'),
         md5_after: 'c'.repeat(32),
         changed_attributes: ['size', 'mtime', 'sha256'],
         audit: {
@@ -95,42 +98,54 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
       processId: '77',
       timeMs: firstMs - 2_000,
       rule: 'Integrity checksum changed.',
-      before: { sha256: sha('a'), size: '100' },
-      after: { sha256: sha('b'), md5: 'c'.repeat(32), mode: '0644', owner: 'root', group: 'wheel', size: '120' },
+      before: { sha256: repeatAsHash('a'), size: '100' },
+      after: {
+        sha256: repeatAsHash('b'),
+        md5: 'c'.repeat(32),
+        mode: '0644',
+        owner: 'root',
+        group: 'wheel',
+        size: '120',
+      },
       changed: ['size', 'mtime', 'sha256'],
     },
   ],
   [
-    'Wazuh: attributes alone',
-    record(
-      wazuh({ path: '/etc/shadow', event: 'modified', perm_after: 'rw-rw-rw-', changed_attributes: ['permission'] }),
+    'Wazuh: only attributes changed',
+    createRecord(
+      wazuhAlert({
+        path: '/etc/shadow',
+        event: 'modified',
+        perm_after: 'rw-rw-rw-',
+        changed_attributes: ['permission'],
+      }),
     ),
     { action: 'attributes-changed', path: '/etc/shadow', after: { mode: '0666' } },
   ],
   [
-    'Wazuh: added, in the registry of Windows',
-    record(wazuh({ path: 'HKEY_LOCAL_MACHINE\\Software\\Run', event: 'added', md5_after: 'd'.repeat(32) })),
+    'Wazuh: added to the Windows registry',
+    createRecord(wazuhAlert({ path: 'HKEY_LOCAL_MACHINE\\Software\\Run', event: 'added', md5_after: 'd'.repeat(32) })),
     { action: 'created', path: 'HKEY_LOCAL_MACHINE\\Software\\Run' },
   ],
   [
-    'Wazuh: deleted; nothing is known of what is gone',
-    record(wazuh({ path: '/etc/motd', event: 'deleted', sha256_after: sha('a') })),
+    'Wazuh: deleted; the state after the deletion is empty',
+    createRecord(wazuhAlert({ path: '/etc/motd', event: 'deleted', sha256_after: repeatAsHash('a') })),
     { action: 'deleted', path: '/etc/motd', after: {} },
   ],
   [
     'Wazuh: as attributes that a collector parsed',
-    record('ossec', {
+    createRecord('ossec', {
       'syscheck.path': '/etc/hosts',
       'syscheck.event': 'modified',
-      'syscheck.sha256_after': sha('e'),
+      'syscheck.sha256_after': repeatAsHash('e'),
       'agent.name': 'db-3',
     }),
-    { source: 'wazuh', action: 'changed', path: '/etc/hosts', host: 'db-3', after: { sha256: sha('e') } },
+    { source: 'wazuh', action: 'changed', path: '/etc/hosts', host: 'db-3', after: { sha256: repeatAsHash('e') } },
   ],
   [
     'osquery: file_events',
-    record(
-      osquery({
+    createRecord(
+      osqueryResult({
         target_path: '/etc/ssh/sshd_config',
         category: 'etc',
         action: 'UPDATED',
@@ -139,10 +154,10 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
         gid: '0',
         mode: '0600',
         size: '3300',
-        sha256: sha('1'),
+        sha256: repeatAsHash('1'),
         md5: '2'.repeat(32),
         hashed: '1',
-        time: String(seconds),
+        time: String(eventTimeSeconds),
       }),
     ),
     {
@@ -151,8 +166,8 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
       path: '/etc/ssh/sshd_config',
       host: 'web-7',
       rule: 'etc',
-      timeMs: seconds * 1000,
-      after: { sha256: sha('1'), md5: '2'.repeat(32), mode: '0600', owner: '0', group: '0', size: '3300' },
+      timeMs: eventTimeSeconds * 1000,
+      after: { sha256: repeatAsHash('1'), md5: '2'.repeat(32), mode: '0600', owner: '0', group: '0', size: '3300' },
     },
   ],
   ...(
@@ -169,14 +184,14 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
     ([action, expectedAction]) =>
       [
         `osquery: ${action} is ${expectedAction}`,
-        record(osquery({ target_path: '/etc/x', category: 'etc', action })),
+        createRecord(osqueryResult({ target_path: '/etc/x', category: 'etc', action })),
         { action: expectedAction, path: '/etc/x' },
       ] as const,
   ),
   [
     'osquery: process_file_events, a rename',
-    record(
-      osquery({
+    createRecord(
+      osqueryResult({
         operation: 'rename',
         pid: '99',
         executable: '/usr/bin/mv',
@@ -184,21 +199,28 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
         dest_path: '/etc/b',
         uid: '0',
         auid: '1000',
-        time: String(seconds),
+        time: String(eventTimeSeconds),
       }),
     ),
     { action: 'renamed', path: '/etc/b', pathBefore: '/etc/a', process: '/usr/bin/mv', processId: '99', user: '1000' },
   ],
   [
     'osquery: process_file_events, a write',
-    record(
-      osquery({ operation: 'write', pid: '9', executable: '/usr/bin/tee', path: '/etc/a', dest_path: '', uid: '0' }),
+    createRecord(
+      osqueryResult({
+        operation: 'write',
+        pid: '9',
+        executable: '/usr/bin/tee',
+        path: '/etc/a',
+        dest_path: '',
+        uid: '0',
+      }),
     ),
     { action: 'changed', path: '/etc/a', pathBefore: '', process: '/usr/bin/tee' },
   ],
   [
-    'Falco: a file below /etc opened to be written',
-    record(falco('Write below etc', { 'fd.name': '/etc/sudoers', 'evt.type': 'openat' })),
+    'Falco: a file below /etc opened for writing',
+    createRecord(falcoAlert('Write below etc', { 'fd.name': '/etc/sudoers', 'evt.type': 'openat' })),
     {
       source: 'falco',
       action: 'changed',
@@ -212,14 +234,14 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
     },
   ],
   [
-    'Falco: the same call, to read',
-    record(falco('Read sensitive file untrusted', { 'fd.name': '/etc/shadow', 'evt.type': 'openat' })),
+    'Falco: the same call, for reading',
+    createRecord(falcoAlert('Read sensitive file untrusted', { 'fd.name': '/etc/shadow', 'evt.type': 'openat' })),
     { action: 'read', path: '/etc/shadow' },
   ],
   [
-    'Falco: flags tell more than the name of a rule',
-    record(
-      falco('Read it', {
+    'Falco: open flags take precedence over the rule name',
+    createRecord(
+      falcoAlert('Read it', {
         'fd.name': '/etc/x',
         'evt.type': 'openat',
         'evt.arg.flags': 'O_CREAT|O_WRONLY|FD_UPPER|F_CREATED',
@@ -229,24 +251,26 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
   ],
   [
     'Falco: a rename with both paths',
-    record(falco('Rename', { 'evt.type': 'renameat2', 'fs.path.source': '/etc/a', 'fs.path.target': '/etc/b' })),
+    createRecord(
+      falcoAlert('Rename', { 'evt.type': 'renameat2', 'fs.path.source': '/etc/a', 'fs.path.target': '/etc/b' }),
+    ),
     { action: 'renamed', path: '/etc/b', pathBefore: '/etc/a' },
   ],
   [
     'Falco: removal and mode',
-    record(falco('Unlink', { 'evt.type': 'unlinkat', 'fs.path.name': '/var/log/auth.log' })),
+    createRecord(falcoAlert('Unlink', { 'evt.type': 'unlinkat', 'fs.path.name': '/var/log/auth.log' })),
     { action: 'deleted', path: '/var/log/auth.log' },
   ],
   [
-    'Falco: JSON behind the head of syslog',
-    record(
-      `<13>Jan  1 00:00:00 node-4 falco[88]: ${JSON.stringify(falco('Write below etc', { 'fd.name': '/etc/x', 'evt.type': 'open' }))}`,
+    'Falco: JSON after a syslog header',
+    createRecord(
+      `<13>Jan  1 00:00:00 node-4 falco[88]: ${JSON.stringify(falcoAlert('Write below etc', { 'fd.name': '/etc/x', 'evt.type': 'open' }))}`,
     ),
     { source: 'falco', action: 'changed', path: '/etc/x', host: 'node-4' },
   ],
   [
     'OpenTelemetry: attributes of the semantic conventions',
-    record('file changed', {
+    createRecord('file changed', {
       'event.action': 'modified',
       'file.path': '/opt/app/config.yaml',
       'file.mode': '0640',
@@ -255,7 +279,7 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
       'file.group.name': 'app',
       'process.executable.path': '/usr/bin/sed',
       'user.name': 'ben',
-      'file.hash.sha256': sha('9'),
+      'file.hash.sha256': repeatAsHash('9'),
       'process.pid': '5',
     }),
     {
@@ -267,43 +291,46 @@ const cases: readonly (readonly [title: string, given: object, told: ExpectedCha
       process: '/usr/bin/sed',
       processId: '5',
       timeMs: firstMs,
-      after: { sha256: sha('9'), mode: '0640', owner: 'app', group: 'app', size: '81' },
+      after: { sha256: repeatAsHash('9'), mode: '0640', owner: 'app', group: 'app', size: '81' },
     },
   ],
   [
-    'OpenTelemetry: the event name says what happened',
-    { ...record('x', { 'file.path': '/opt/app/new' }), eventName: 'file.created' },
+    'OpenTelemetry: the event name determines the action',
+    { ...createRecord('x', { 'file.path': '/opt/app/new' }), eventName: 'file.created' },
     { action: 'created', path: '/opt/app/new' },
   ],
   [
     'Elastic Common Schema, as a body',
-    record({
+    createRecord({
       event: { module: 'file_integrity', action: ['attributes_modified'], type: ['change'] },
       host: { name: 'elk-1' },
-      file: { path: '/bin/ls', mode: '0755', hash: { sha256: sha('7') }, owner: 'root' },
+      file: { path: '/bin/ls', mode: '0755', hash: { sha256: repeatAsHash('7') }, owner: 'root' },
     }),
     {
       source: 'opentelemetry',
       action: 'attributes-changed',
       path: '/bin/ls',
       host: 'elk-1',
-      after: { sha256: sha('7'), mode: '0755', owner: 'root' },
+      after: { sha256: repeatAsHash('7'), mode: '0755', owner: 'root' },
     },
   ],
 ];
 
 for (const [title, given, expected] of cases)
   test(title, (t) => {
-    const { files } = found([given]);
+    const { files } = findChanges([given]);
     t.is(files.length, 1);
     t.like(files[0], expected);
   });
 
 test('each row of an osquery batch is a change', (t) => {
-  const { columns: _, action: _action, ...head } = osquery({}) as Record<string, unknown>;
+  const { columns: _, action: _action, ...head } = osqueryResult({}) as Record<string, unknown>;
   const row = (path: string, action: string): object => ({ target_path: path, action, category: 'etc' });
-  const { files } = found([
-    record({ ...head, diffResults: { added: [row('/etc/a', 'CREATED'), row('/etc/b', 'DELETED')], removed: [] } }),
+  const { files } = findChanges([
+    createRecord({
+      ...head,
+      diffResults: { added: [row('/etc/a', 'CREATED'), row('/etc/b', 'DELETED')], removed: [] },
+    }),
   ]);
   t.deepEqual(
     files.map(({ path, action }) => [path, action]),
@@ -315,38 +342,42 @@ test('each row of an osquery batch is a change', (t) => {
   t.is(new Set(files.map(({ id }) => id)).size, 2);
 });
 
-test('unrelated records give no change', (t) => {
-  const others = [
-    record('a plain line about the file /etc/passwd'),
-    record('read config', { 'file.path': '/etc/app.yaml' }),
-    record('tail', { 'log.file.path': '/var/log/x', 'event.action': 'created' }),
-    record(falco('Terminal shell in container', { 'evt.type': 'execve', 'proc.name': 'bash' })),
-    record(falco('Outbound', { 'evt.type': 'connect', 'fd.name': '10.0.0.1:443->10.0.0.2:80' })),
-    record({ file: { name: 'x.go' }, level: 'info' }),
-    record('{"syscheck": {"path": "/etc/x", "event": "modi'),
-    record('Updated: the cart of ann'),
+test('unrelated records yield no changes', (t) => {
+  const unrelatedRecords = [
+    createRecord('a plain line about the file /etc/passwd'),
+    createRecord('read config', { 'file.path': '/etc/app.yaml' }),
+    createRecord('tail', { 'log.file.path': '/var/log/x', 'event.action': 'created' }),
+    createRecord(falcoAlert('Terminal shell in container', { 'evt.type': 'execve', 'proc.name': 'bash' })),
+    createRecord(falcoAlert('Outbound', { 'evt.type': 'connect', 'fd.name': '10.0.0.1:443->10.0.0.2:80' })),
+    createRecord({ file: { name: 'x.go' }, level: 'info' }),
+    createRecord('{"syscheck": {"path": "/etc/x", "event": "modi'),
+    createRecord('Updated: the cart of ann'),
   ];
-  t.deepEqual(found(others), { files: [], packages: [] });
+  t.deepEqual(findChanges(unrelatedRecords), { files: [], packages: [] });
 });
 
 test('a timestamp far in the future or past is ignored', (t) => {
-  const old = found([record(osquery({ target_path: '/etc/x', action: 'UPDATED', time: '1500000000' }))]);
-  t.is(old.files[0]?.timeMs, firstMs);
-  const { files } = found([record(osquery({ target_path: '/etc/x', action: 'UPDATED', time: '4102444800' }))]);
+  const past = findChanges([
+    createRecord(osqueryResult({ target_path: '/etc/x', action: 'UPDATED', time: '1500000000' })),
+  ]);
+  t.is(past.files[0]?.timeMs, firstMs);
+  const { files } = findChanges([
+    createRecord(osqueryResult({ target_path: '/etc/x', action: 'UPDATED', time: '4102444800' })),
+  ]);
   t.is(files[0]?.timeMs, firstMs);
 });
 
-const serial = (number: number): string => `msg=audit(${seconds}.250:${number})`;
+const serial = (number: number): string => `msg=audit(${eventTimeSeconds}.250:${number})`;
 const syscall = (number: number, rest: string): string =>
   `type=SYSCALL ${serial(number)}: arch=c000003e ${rest} ppid=700 pid=701 auid=1000 uid=0 gid=0 comm="vim" exe="/usr/bin/vim" key="identity"\x1dARCH=x86_64 AUID="ann" UID="root"`;
 const cwd = (number: number): string => `type=CWD ${serial(number)}: cwd="/etc"`;
 const path = (number: number, item: number, name: string, nametype: string): string =>
   `type=PATH ${serial(number)}: item=${item} name=${name} inode=17 dev=fd:00 mode=0100644 ouid=0 ogid=0 rdev=00:00 nametype=${nametype} cap_fp=0 cap_fe=0`;
 
-/** Lines of auditd, each a record of its own. */
-const audits: readonly (readonly [title: string, lines: readonly string[], told: readonly ExpectedChange[]])[] = [
+/** Lines of auditd, one record each, and the changes that they must yield. */
+const auditdCases: readonly (readonly [title: string, lines: readonly string[], told: readonly ExpectedChange[]])[] = [
   [
-    'auditd: a file opened to be written',
+    'auditd: a file opened for writing',
     [
       syscall(1, 'syscall=257 success=yes exit=3 a0=ffffff9c a1=55 a2=241 a3=1b6 items=1'),
       cwd(1),
@@ -362,13 +393,13 @@ const audits: readonly (readonly [title: string, lines: readonly string[], told:
         process: '/usr/bin/vim',
         processId: '701',
         rule: 'identity',
-        timeMs: seconds * 1000 + 250,
+        timeMs: eventTimeSeconds * 1000 + 250,
         after: { mode: '0644', owner: '0', group: '0' },
       },
     ],
   ],
   [
-    'auditd: a file opened to be read',
+    'auditd: a file opened for reading',
     [
       syscall(2, 'syscall=257 success=yes exit=3 a0=ffffff9c a1=55 a2=0 a3=0 items=1'),
       path(2, 0, '"/etc/shadow"', 'NORMAL'),
@@ -406,7 +437,7 @@ const audits: readonly (readonly [title: string, lines: readonly string[], told:
     [{ action: 'renamed', path: '/etc/b', pathBefore: '/etc/a' }],
   ],
   [
-    'auditd: a change of the mode',
+    'auditd: a mode change',
     [syscall(6, 'syscall=268 success=yes exit=0 a0=0 a1=1 a2=1ff a3=0 items=1'), path(6, 0, '"/usr/bin/su"', 'NORMAL')],
     [{ action: 'attributes-changed', path: '/usr/bin/su' }],
   ],
@@ -419,12 +450,12 @@ const audits: readonly (readonly [title: string, lines: readonly string[], told:
     [],
   ],
   [
-    'auditd: a program that is run is no change',
+    'auditd: executing a program is not a change',
     [syscall(8, 'syscall=59 success=yes exit=0 a0=0 a1=1 a2=2 a3=3 items=1'), path(8, 0, '"/usr/bin/ls"', 'NORMAL')],
     [],
   ],
   [
-    'auditd: paths come before their call, and what nothing completes is told after a while',
+    'auditd: paths arrive before their call, and an incomplete event is emitted after a timeout',
     [
       path(9, 0, '"/etc/late"', 'CREATE'),
       path(10, 0, '"/etc/alone"', 'DELETE'),
@@ -437,14 +468,14 @@ const audits: readonly (readonly [title: string, lines: readonly string[], told:
   ],
 ];
 
-for (const [title, lines, expected] of audits) {
+for (const [title, lines, expected] of auditdCases) {
   test(title, (t) => {
-    const { files } = found(lines.map((line) => record(line)));
+    const { files } = findChanges(lines.map((line) => createRecord(line)));
     t.is(files.length, expected.length);
-    for (const [at, each] of expected.entries()) t.like(files[at], each);
+    for (const [index, change] of expected.entries()) t.like(files[index], change);
   });
   test(`${title}, in one body`, (t) => {
-    const { files } = found([record(lines.map((line) => `node=web-9 ${line}`).join('\n'))]);
+    const { files } = findChanges([createRecord(lines.map((line) => `node=web-9 ${line}`).join('\n'))]);
     t.deepEqual(
       files.map(({ action, path: of, host }) => [action, of, host]),
       expected.map(({ action, path: of }) => [action, of, 'web-9']),
@@ -454,11 +485,11 @@ for (const [title, lines, expected] of audits) {
 
 test('records of one auditd event are joined across batches and a restart', (t) => {
   const run = new TaskRun(fileChanges);
-  const [call = '', ...rest] = audits[0]?.[1] ?? [];
-  run.logs([record(call)], { 'host.name': 'web-1' });
+  const [call = '', ...rest] = auditdCases[0]?.[1] ?? [];
+  run.logs([createRecord(call)], { 'host.name': 'web-1' });
   run.restart();
   run.logs(
-    rest.map((line) => record(line)),
+    rest.map((line) => createRecord(line)),
     { 'host.name': 'web-1' },
   );
   t.like(run.emitted<FileChange>(topics.fileChanges)[0], { path: '/etc/passwd', user: 'ann' });
@@ -467,7 +498,7 @@ test('records of one auditd event are joined across batches and a restart', (t) 
 });
 
 type Package = Partial<PackageChange>;
-const packages: readonly (readonly [line: string, told: readonly Package[]])[] = [
+const packageCases: readonly (readonly [line: string, told: readonly Package[]])[] = [
   [
     '2026-01-01 10:00:00 upgrade nginx:amd64 1.18.0-6 1.18.0-7',
     [{ manager: 'dpkg', action: 'upgraded', package: 'nginx', version: '1.18.0-7' }],
@@ -505,27 +536,27 @@ const packages: readonly (readonly [line: string, told: readonly Package[]])[] =
     [{ manager: 'zypper', action: 'installed', package: 'amarok', version: '1.4.10-100' }],
   ],
   [
-    `type=SOFTWARE_UPDATE msg=audit(${seconds}.100:77): pid=1 uid=0 auid=1000 ses=2 msg='op=install sw="nginx-1:1.20.1-14.el9.x86_64" sw_type=rpm key_enforce=0 gpg_res=1 root_dir="/" comm="dnf" exe="/usr/bin/python3.9" hostname=web-1 addr=? terminal=pts/0 res=success'`,
+    `type=SOFTWARE_UPDATE msg=audit(${eventTimeSeconds}.100:77): pid=1 uid=0 auid=1000 ses=2 msg='op=install sw="nginx-1:1.20.1-14.el9.x86_64" sw_type=rpm key_enforce=0 gpg_res=1 root_dir="/" comm="dnf" exe="/usr/bin/python3.9" hostname=web-1 addr=? terminal=pts/0 res=success'`,
     [
       {
         manager: 'rpm',
         action: 'installed',
         package: 'nginx',
         version: '1:1.20.1-14.el9.x86_64',
-        timeMs: seconds * 1000 + 100,
+        timeMs: eventTimeSeconds * 1000 + 100,
       },
     ],
   ],
 ];
-for (const [line, expected] of packages)
+for (const [line, expected] of packageCases)
   test(`packages: ${line.slice(0, 70)}`, (t) => {
-    const { packages: changes } = found([record(line)]);
+    const { packages: changes } = findChanges([createRecord(line)]);
     t.is(changes.length, expected.length);
     for (const [at, each] of expected.entries()) t.like(changes[at], { ...each, host: 'web-1' });
   });
 
 test('modes are octal', (t) => {
-  for (const [given, octal] of [
+  for (const [mode, octal] of [
     ['rw-r--r--', '0644'],
     ['-rwsr-xr-x', '4755'],
     ['drwxrwxrwt', '1777'],
@@ -535,7 +566,7 @@ test('modes are octal', (t) => {
     ['104755', '4755'],
     ['0o640', '0640'],
   ] as const)
-    t.is(normalizeMode(given), octal, given);
+    t.is(normalizeMode(mode), octal, mode);
   t.is(normalizeMode('Administrators (ALLOWED): delete'), 'Administrators (ALLOWED): delete');
 });
 
@@ -567,12 +598,12 @@ test('a line that only resembles a package manager line is cheap to process', (t
 });
 
 test('auditd reports a package whose name has hyphens', (t) => {
-  const [found] = parsePackageChanges(
+  const [packageChange] = parsePackageChanges(
     'type=SOFTWARE_UPDATE msg=audit(1.1:1): op=install sw="openssl-libs-1:3.0.7-25.el9.x86_64" sw_type=rpm',
     firstMs,
   );
-  t.is(found?.package, 'openssl-libs');
-  t.is(found?.version, '1:3.0.7-25.el9.x86_64');
+  t.is(packageChange?.package, 'openssl-libs');
+  t.is(packageChange?.version, '1:3.0.7-25.el9.x86_64');
 });
 
 test('auditd records can end with a carriage return', (t) => {

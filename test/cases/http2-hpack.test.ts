@@ -263,9 +263,9 @@ const bytesBefore = fieldsTo('/').reduce((sum, [name, value]) => sum + name.leng
 
 test('a list is too large from the first byte above its limit', (t) => {
   const decoder = new HpackDecoder({ maxListBytes: 1_000 });
-  t.false(decoder.decode(listOf(1_000 - bytesBefore)).tooLarge);
-  t.true(decoder.decode(listOf(1_001 - bytesBefore)).tooLarge);
-  t.false(decoder.decode(listOf(1_000 - bytesBefore)).tooLarge);
+  t.false(decoder.decode(listOf(1_000 - bytesBefore)).isTooLarge);
+  t.true(decoder.decode(listOf(1_001 - bytesBefore)).isTooLarge);
+  t.false(decoder.decode(listOf(1_000 - bytesBefore)).isTooLarge);
 });
 
 test('an entry referenced a million times makes a list too large, without using memory or damaging the table', (t) => {
@@ -273,8 +273,8 @@ test('an entry referenced a million times makes a list too large, without using 
   decoder.decode(indexed('a', 4_000));
   const bomb = Buffer.alloc(1_000_000, 0xbe);
   const before = process.memoryUsage();
-  const { headers, tooLarge } = decoder.decode(bomb);
-  t.true(tooLarge);
+  const { headers, isTooLarge } = decoder.decode(bomb);
+  t.true(isTooLarge);
   t.true(Object.values(headers).join('').length <= 16 * 1024);
   t.true(process.memoryUsage().heapUsed - before.heapUsed < 50_000_000);
   tableIs(t, decoder, [['a', 'v'.repeat(4_000)]]);

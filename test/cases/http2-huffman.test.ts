@@ -95,9 +95,9 @@ test('every byte is decoded from the Huffman coding of another encoder', async (
   const decoder = new HpackDecoder();
   for (const [index, block] of blocks.entries()) {
     t.false(block.includes('eeeee'), 'it is in Huffman coding');
-    const { headers, malformed } = decoder.decode(block);
+    const { headers, requestFault } = decoder.decode(block);
     t.is(headers['x-byte'], values[index]);
-    t.is(malformed, undefined);
+    t.is(requestFault, undefined);
   }
 });
 
@@ -105,8 +105,8 @@ test('the three bytes that are not allowed in a value are decoded from Huffman c
   // Appendix B: 0 is 1ff8 in 13 bits; 10 and 13 are 3ffffffc and 3ffffffd in 30.
   for (const bytes of [hex('ffc7'), hex('fffffff3'), hex('fffffff7')]) {
     const decoder = new HpackDecoder();
-    t.is(decoder.decode(Buffer.concat([literal(fieldsTo('/')), huffmanValue(0x1f)])).malformed, undefined);
-    t.not(decoder.decode(Buffer.concat([literal(fieldsTo('/')), huffmanValue(...bytes)])).malformed, undefined);
+    t.is(decoder.decode(Buffer.concat([literal(fieldsTo('/')), huffmanValue(0x1f)])).requestFault, undefined);
+    t.not(decoder.decode(Buffer.concat([literal(fieldsTo('/')), huffmanValue(...bytes)])).requestFault, undefined);
   }
 });
 
@@ -134,13 +134,13 @@ test('thousands of requests of another encoder are decoded, including table evic
   });
   const decoder = new HpackDecoder();
   for (const [index, block] of (await encoded(all)).entries()) {
-    const { headers, malformed, tooLarge } = decoder.decode(block);
+    const { headers, requestFault, isTooLarge } = decoder.decode(block);
     const expected = Object.entries(all[index] ?? {}).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join(', ') : value,
     ]);
     t.deepEqual({ ...headers }, Object.fromEntries(expected), `request ${index}`);
-    t.is(malformed, undefined);
-    t.false(tooLarge);
+    t.is(requestFault, undefined);
+    t.false(isTooLarge);
   }
 });

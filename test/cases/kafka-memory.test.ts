@@ -43,13 +43,13 @@ const consume = async (maxBytes: number, read: (batch: Batch) => void): Promise<
     if (batch.last === last) ending.abort();
   };
   const loop = new PartitionLoop(
-    { topic: 'a', partition: 0, offset: 0, claimed: undefined },
+    { topic: 'a', partition: 0, offset: 0, claimedOffset: undefined },
     {
       fetcher: { fetch },
       log: silentLog,
       onBatch,
       events: {},
-      rejected: () => undefined,
+      onAssignmentRejected: () => undefined,
       commit: async () => undefined,
       limits: { maxRecords: 1_000, maxBytes, maxWaitMs: 60_000 },
     },

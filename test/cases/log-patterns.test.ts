@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { type AddResult, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
-import { Values } from '../../processors/log-patterns/values.ts';
+import { ValueCounts } from '../../processors/log-patterns/values.ts';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { Tokens, VARIABLE, type WireBody } from '../../queries/log-patterns/tokens.ts';
 import { WordSet } from '../../queries/log-patterns/word-set.ts';
@@ -322,7 +322,7 @@ test('frequent values and the range of numbers are stored for each variable', (t
   for (let index = 0; index < 40; index++)
     miner.add(key, `status ${index % 4 === 0 ? 500 : 200} after ${index}ms by all`);
   const [pattern] = miner.patterns(key);
-  t.like(pattern?.values.get('1')?.summary(), {
+  t.like(pattern?.values.get('1')?.summarize(), {
     seen: 40,
     numbers: 40,
     min: 200,
@@ -332,11 +332,11 @@ test('frequent values and the range of numbers are stored for each variable', (t
       ['500', 10],
     ],
   });
-  t.like(pattern?.values.get('3')?.summary(), { numbers: 40, min: 0, max: 39 });
+  t.like(pattern?.values.get('3')?.summarize(), { numbers: 40, min: 0, max: 39 });
 });
 
 test('no value is counted more often than it occurred, and frequent values are reported', (t) => {
-  const values = new Values('1', 4);
+  const values = new ValueCounts('1', 4);
   const truth = new Map<string, number>();
   const random = randomOf(7);
   for (let index = 0; index < 5_000; index++) {
@@ -344,17 +344,17 @@ test('no value is counted more often than it occurred, and frequent values are r
     truth.set(value, (truth.get(value) ?? 0) + 1);
     values.add(value);
   }
-  const { top } = values.summary();
+  const { top } = values.summarize();
   for (const [value, minCount] of top) t.true(minCount <= (truth.get(value) ?? 0), `${value} ${minCount}`);
   t.is(top[0]?.[0], 'often');
   t.true((top[0]?.[1] ?? 0) > (truth.get('often') ?? 0) / 2);
 });
 
 test('words that became a variable preserve their counts', (t) => {
-  const values = new Values('1', 4);
+  const values = new ValueCounts('1', 4);
   const names = ['anna', 'bert', 'carla', 'dora', 'emil'];
   for (const name of names) values.add(name, 1_000);
-  t.is(values.summary().top.length, 3, 'they are no identifier, of which two would be kept');
+  t.is(values.summarize().top.length, 3, 'they are no identifier, of which two would be kept');
 });
 
 test('the number of distinct values is accurate within 20 %, also for merged sketches', (t) => {
@@ -369,12 +369,12 @@ test('the number of distinct values is accurate within 20 %, also for merged ske
 });
 
 test('merging the values of two patterns preserves every count as a lower bound', (t) => {
-  const [one, other] = [new Values('1', 4), new Values('1', 4)];
+  const [one, other] = [new ValueCounts('1', 4), new ValueCounts('1', 4)];
   for (let index = 0; index < 300; index++) one.add(index % 3 === 0 ? 'left' : `a${index}`);
   for (let index = 0; index < 300; index++) other.add(index % 3 === 0 ? 'right' : `b${index}`);
   one.merge(other);
-  const { top, seen, distinct } = one.summary();
-  t.is(seen, 600);
+  const { top, observed, distinct } = one.summarize();
+  t.is(observed, 600);
   for (const [value, minCount] of top) t.true(minCount <= (['left', 'right'].includes(value) ? 100 : 1), value);
   const about = estimateCount(distinct ?? '');
   t.true(about > 402 * 0.8 && about < 402 * 1.2, String(about));

@@ -104,7 +104,7 @@ test('error logs are counted by service and minute, land once, and can be read',
     registered: { processors, module: new URL('./newcomer/error-counts.ts', import.meta.url) },
   });
   const pool = new ScanPool(new URL('./newcomer/error-counts-sink.ts', import.meta.url), 1);
-  const sink = bus.consumer({ group: 'sinks.newcomer-error-counts', maxWaitMs: 50 });
+  const sink = bus.createConsumer({ group: 'sinks.newcomer-error-counts', maxWaitMs: 50 });
   const runtime = { producer, columns, pool, metrics: silentMetrics, log: silentLog, clock: systemClock };
   const landing = sink.run([errorCountsTopic.name], createBatchHandler(errorCountsSink, runtime));
   t.teardown(async () => {

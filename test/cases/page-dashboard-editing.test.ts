@@ -14,8 +14,8 @@ import {
 } from '../../web/areas/dashboards/editing/variable-kinds.ts';
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
 import { rearrange } from '../../web/areas/dashboards/rearranged.ts';
-import { reduced } from '../../web/charts/reduce.ts';
-import { shownValue } from '../../web/charts/values.ts';
+import { reduceValues } from '../../web/charts/reduce.ts';
+import { formatQuantity } from '../../web/charts/values.ts';
 
 const document = (fields: object): DashboardFields =>
   ({ name: 'one', tags: [], panels: [], sections: [], variables: [], annotations: [], ...fields }) as never;
@@ -119,7 +119,7 @@ for (const [reducer, figure] of [
   ['count', 5],
 ] as const)
   test(`the figure ${reducer} of 1, 2, 3, 4 and nothing is ${figure}`, (t) => {
-    t.is(reduced([1, '2', 3, 4, null], reducer), figure);
+    t.is(reduceValues([1, '2', 3, 4, null], reducer), figure);
   });
 
 test('after a section is removed, its panels follow the others, its children have no section, and panels move to a section’s end', (t) => {
@@ -214,7 +214,7 @@ test('the unit of a count is singular or plural according to the number', (t) =>
       [3, '{record}/s'],
       [4, '{}'],
       [5, '%'],
-    ].map(([value, unit]) => shownValue(Number(value), String(unit))),
+    ].map(([value, unit]) => formatQuantity(Number(value), String(unit))),
     ['1 record', '1.5 records', '0 records', '2 query', '3 record/s', '4', '5 %'],
   );
 });

@@ -1,6 +1,6 @@
 /** Where nodes of a graph stand in the page. */
 import test from 'ava';
-import { layoutOf } from '../../web/charts/graph-layout.ts';
+import { layOutGraph } from '../../web/charts/graph-layout.ts';
 
 const edgesOf = (...written: readonly string[]) =>
   written.map((edge) => {
@@ -9,7 +9,7 @@ const edgesOf = (...written: readonly string[]) =>
   });
 
 const columnsOf = (nodes: string, ...edges: readonly string[]): Readonly<Record<string, number>> =>
-  Object.fromEntries([...layoutOf([...nodes], edgesOf(...edges)).places].map(([id, { column }]) => [id, column]));
+  Object.fromEntries([...layOutGraph([...nodes], edgesOf(...edges)).positions].map(([id, { column }]) => [id, column]));
 
 test('callers are placed left of their callees, by the longest path', (t) => {
   t.deepEqual(columnsOf('abcd', 'a>b', 'b>c', 'a>c', 'c>d'), { a: 0, b: 1, c: 2, d: 3 });
@@ -23,20 +23,20 @@ test('nodes without an edge are placed after the others, and no two nodes overla
   t.is(columnsOf('xab', 'a>b')['x'], 2);
   const nodes = Array.from({ length: 300 }, (_, index) => `n${index}`);
   const edges = nodes.slice(1).map((to, index) => ({ from: nodes[Math.floor(index / 7)] ?? '', to }));
-  const { places, columns, rows } = layoutOf(nodes, edges);
-  t.is(new Set([...places.values()].map(({ column, row }) => `${column} ${row}`)).size, 300);
+  const { positions, columns, rows } = layOutGraph(nodes, edges);
+  t.is(new Set([...positions.values()].map(({ column, row }) => `${column} ${row}`)).size, 300);
   t.true(rows <= 16 && columns < 40);
 });
 
 test('connected nodes are placed close to each other', (t) => {
-  const { places } = layoutOf([...'abcdef'], edgesOf('a>f', 'b>e', 'c>d'));
-  for (const [from, to] of ['af', 'be', 'cd']) t.is(places.get(from ?? '')?.row, places.get(to ?? '')?.row);
+  const { positions } = layOutGraph([...'abcdef'], edgesOf('a>f', 'b>e', 'c>d'));
+  for (const [from, to] of ['af', 'be', 'cd']) t.is(positions.get(from ?? '')?.row, positions.get(to ?? '')?.row);
 });
 
 test('a chain of 20,000 nodes can be laid out', (t) => {
   const nodes = Array.from({ length: 20_000 }, (_, index) => `${index}`);
   t.is(
-    layoutOf(
+    layOutGraph(
       nodes,
       nodes.slice(1).map((to, index) => ({ from: `${index}`, to })),
     ).columns,

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { insertSuggestion, typedAt } from '../../web/search/completion.ts';
-import { searchProblem } from '../../web/search/problem.ts';
+import { insertSuggestion, parseInput } from '../../web/search/completion.ts';
+import { findSearchProblem } from '../../web/search/problem.ts';
 
 const reference = readFileSync(new URL('../../queries/search/README.md', import.meta.url), 'utf8');
 /** Every search in the tables of the reference page. */
@@ -27,20 +27,20 @@ for (const signal of ['logs', 'traces'] as const)
     t.true(searches.length > 60);
     for (const search of searches) {
       const problem = apiProblem(search, signal);
-      t.is(searchProblem(search, signal), problem?.includes('expression of RE2') ? undefined : problem, search);
+      t.is(findSearchProblem(search, signal), problem?.includes('expression of RE2') ? undefined : problem, search);
     }
   });
 
 const cases: readonly (readonly [text: string, typed: object | undefined, chosen?: string, becomes?: string])[] = [
-  ['|', { is: 'name', prefix: '' }, 'service', 'service:|'],
-  ['step serv|', { is: 'name', prefix: 'serv' }, 'service', 'step service:|'],
-  ['(-http.r|', { is: 'name', prefix: 'http.r' }, 'http.route', '(-http.route:|'],
-  ['order i|', { is: 'name', prefix: 'i' }, 'order id', 'order "order id":|'],
-  ['service:|', { is: 'value', name: 'service', prefix: '' }, 'cart', 'service:cart |'],
-  ['service:ca| declined', { is: 'value', name: 'service', prefix: 'ca' }, 'cart', 'service:cart| declined'],
-  ['took:>=1|', { is: 'value', name: 'took', prefix: '1' }, '12.5', 'took:>=12.5 |'],
-  ['"order id":4|', { is: 'value', name: 'order id', prefix: '4' }, '42', '"order id":42 |'],
-  ['user:"an|', { is: 'value', name: 'user', prefix: 'an' }, 'an "x"', 'user:"an \\"x\\"" |'],
+  ['|', { kind: 'name', prefix: '' }, 'service', 'service:|'],
+  ['step serv|', { kind: 'name', prefix: 'serv' }, 'service', 'step service:|'],
+  ['(-http.r|', { kind: 'name', prefix: 'http.r' }, 'http.route', '(-http.route:|'],
+  ['order i|', { kind: 'name', prefix: 'i' }, 'order id', 'order "order id":|'],
+  ['service:|', { kind: 'value', name: 'service', prefix: '' }, 'cart', 'service:cart |'],
+  ['service:ca| declined', { kind: 'value', name: 'service', prefix: 'ca' }, 'cart', 'service:cart| declined'],
+  ['took:>=1|', { kind: 'value', name: 'took', prefix: '1' }, '12.5', 'took:>=12.5 |'],
+  ['"order id":4|', { kind: 'value', name: 'order id', prefix: '4' }, '42', '"order id":42 |'],
+  ['user:"an|', { kind: 'value', name: 'user', prefix: 'an' }, 'an "x"', 'user:"an \\"x\\"" |'],
   ['"a phrase ser|', undefined],
   ['user:"ann"|', undefined],
 ];
@@ -48,7 +48,7 @@ for (const [marked, typed, chosen, becomes] of cases)
   test(`typed ${marked}: ${typed === undefined ? 'nothing is suggested' : becomes}`, (t) => {
     const caret = marked.indexOf('|');
     const text = marked.replace('|', '');
-    const found = typedAt(text, caret);
+    const found = parseInput(text, caret);
     if (typed === undefined) {
       t.is(found, undefined);
       return;

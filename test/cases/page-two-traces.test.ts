@@ -1,12 +1,12 @@
 /** How the page holds two traces against each other. */
 import test from 'ava';
-import { moreOf, paired } from '../../web/areas/traces/compare-traces.ts';
-import type { PlacedSpan } from '../../web/areas/traces/span-order.ts';
+import { compareCalls, toDurationDifference } from '../../web/areas/traces/compare-traces.ts';
+import type { OrderedSpan } from '../../web/areas/traces/span-order.ts';
 
 /** A span by its depth, name and milliseconds. */
 const placed = (
   ...spans: readonly (readonly [depth: number, name: string, ms: number, failed?: boolean])[]
-): PlacedSpan[] =>
+): OrderedSpan[] =>
   spans.map(
     ([depth, name, ms, failed = false]) =>
       ({
@@ -16,8 +16,14 @@ const placed = (
         span: { service: 's', name, durationNs: String(ms * 1e6), status: failed ? 'error' : 'ok' },
       }) as never,
   );
-const pairsOf = (one: PlacedSpan[], other: PlacedSpan[]) =>
-  paired(one, other).map((call) => [call.depth, call.name, call.one?.count, call.other?.count, moreOf(call) / 1e6]);
+const pairsOf = (one: OrderedSpan[], other: OrderedSpan[]) =>
+  compareCalls(one, other).map((call) => [
+    call.depth,
+    call.name,
+    call.firstStats?.count,
+    call.secondStats?.count,
+    toDurationDifference(call) / 1e6,
+  ]);
 
 test('calls of one name under the same parents form one line, with the difference in duration', (t) => {
   const one = placed([0, 'root', 10], [1, 'query', 2], [1, 'query', 3], [1, 'mail', 1]);
@@ -28,7 +34,7 @@ test('calls of one name under the same parents form one line, with the differenc
     [1, 'mail', 1, undefined, -1],
     [1, 'pay', undefined, 1, 4],
   ]);
-  t.is(paired(one, other)[1]?.other?.failed, 1);
+  t.is(compareCalls(one, other)[1]?.secondStats?.failedCount, 1);
 });
 
 test('calls of one name under other parents are separate lines', (t) => {
@@ -42,5 +48,5 @@ test('calls of one name under other parents are separate lines', (t) => {
 
 test('a chain of calls can be as long as a trace', (t) => {
   const chain = placed(...Array.from({ length: 100_000 }, (_, depth): [number, string, number] => [depth, 'x', 1]));
-  t.is(paired(chain, chain).length, 100_000);
+  t.is(compareCalls(chain, chain).length, 100_000);
 });

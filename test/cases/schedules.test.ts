@@ -157,8 +157,8 @@ const running = async (
   const stopped = Promise.withResolvers<void>();
   const bus = {
     offsets: async () => [{ partition: 0, earliest: 0, end: 0 }],
-    consumer: () => ({
-      async run(_topics: unknown, _onBatch: unknown, events: Parameters<ReturnType<Bus['consumer']>['run']>[2]) {
+    createConsumer: () => ({
+      async run(_topics: unknown, _onBatch: unknown, events: Parameters<ReturnType<Bus['createConsumer']>['run']>[2]) {
         const partition = { topic: 'schedule.counts', partition: 0, committed: 0, claimed: false };
         await events?.assigned?.(partition);
         assigned.resolve();
@@ -324,7 +324,7 @@ test('A schedule whose documents stay unavailable can be stopped', async (t) => 
   };
   const consumer = { run: () => t.fail('it consumes'), stop: async () => undefined };
   const member = runSchedule(schedule, {
-    bus: { consumer: () => consumer, offsets: unused } as never,
+    bus: { createConsumer: () => consumer, offsets: unused } as never,
     states: { load: async () => ({ number: 1, bytes: Buffer.from('0') }), save: unused },
     ports: { documents: documents as never, columns: unused },
     producer: unused,

@@ -146,7 +146,7 @@ test('records not consumed by a group are retained past their age and size limit
   const bus = await log.open({ clock: { now: () => now }, segmentBytes: 1, retentionBytes: 100 });
   await publish(bus, 'one', 'two', 'three');
   await consumeTexts(bus, 'done', 3);
-  const held = bus.consumer({ group: 'slow', maxWaitMs: 1 });
+  const held = bus.createConsumer({ group: 'slow', maxWaitMs: 1 });
   const stuck = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const running = held.run([topic.name], () => {

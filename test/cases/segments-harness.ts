@@ -85,7 +85,7 @@ export const readTexts = async (bus: SegmentsBus, from = 0): Promise<{ texts: st
 /** Consumes until so many texts were acknowledged or consuming fails; answers both. */
 export const consumeTexts = async (bus: SegmentsBus, group: string, count: number, from = topic.name) => {
   const texts: string[] = [];
-  const consumer = bus.consumer({ group, maxWaitMs: 5 });
+  const consumer = bus.createConsumer({ group, maxWaitMs: 5 });
   const enough = Promise.withResolvers<void>();
   const running = consumer.run([from], async ({ records }) => {
     for (const { value } of records) texts.push(value.toString());

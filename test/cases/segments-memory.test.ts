@@ -22,7 +22,7 @@ const bytesOf = ({ records }: Batch): number[] =>
 
 /** Consumes all of a topic in small batches. */
 const consume = async (bus: SegmentsBus, topic: string, onBatch: (batch: Batch) => void | Promise<void>) => {
-  const consumer = bus.consumer({ group: topic, maxBytes: 4 * valueBytes, maxWaitMs: 5 });
+  const consumer = bus.createConsumer({ group: topic, maxBytes: 4 * valueBytes, maxWaitMs: 5 });
   const ended = Promise.withResolvers<void>();
   const running = consumer.run([topic], async (batch) => {
     await onBatch(batch);

@@ -201,7 +201,7 @@ for (const number of [1, 2, 3]) {
     await consumeTexts(bus, 'group', 1);
     await publish(bus, ...texts.slice(1));
     const ranges: unknown[] = [];
-    const failing = bus.consumer({ group: 'group', maxRecords: 3, maxWaitMs: 5 });
+    const failing = bus.createConsumer({ group: 'group', maxRecords: 3, maxWaitMs: 5 });
     const seen = Promise.withResolvers<void>();
     const running = failing.run([topic.name], async ({ first, last }) => {
       ranges.push([first, last]);
@@ -216,7 +216,7 @@ for (const number of [1, 2, 3]) {
     await log.harm((bytes) => flip(bytes, recordAt(bytes, number) + 60));
     const again = await log.open();
     const batches: unknown[] = [];
-    const consumer = again.consumer({ group: 'group', maxWaitMs: 5 });
+    const consumer = again.createConsumer({ group: 'group', maxWaitMs: 5 });
     const enough = Promise.withResolvers<void>();
     const ran = consumer.run([topic.name], async ({ first, last, records }) => {
       batches.push([first, last, ...records.map(({ offset }) => offset)]);

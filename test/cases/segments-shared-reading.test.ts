@@ -33,7 +33,7 @@ const counting = () => {
 /** A group that notes the number of each message; a batch waits for `gate`. */
 const join = (bus: SegmentsBus, group: string, gate: () => Promise<void> = async () => undefined) => {
   const seen: number[] = [];
-  const consumer = bus.consumer({ group, maxWaitMs: 5, maxBytes: 2_000_000 });
+  const consumer = bus.createConsumer({ group, maxWaitMs: 5, maxBytes: 2_000_000 });
   const done = consumer.run([topic.name], async ({ records }) => {
     const numbers = records.map(({ value }) => Number.parseInt(value.toString('latin1', 0, 10), 10));
     await gate();

@@ -1,4 +1,4 @@
-/** The ledger's rows: a function of what they count, whatever the order and however often it comes. */
+/** Usage rows depend only on the counted messages, not on the order or number of deliveries. */
 import test from 'ava';
 import { compressSnappy } from '../../schemas/compression.ts';
 import { buildUnprocessable, type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
@@ -28,8 +28,8 @@ const hourMs = 3_600_000;
 const thisHour = '2026-03-01 10:00:00';
 const nextHour = '2026-03-01 11:00:00';
 
-/** Rows of the ledger, `hour outcome/reason service`: accepted requests, records, bytes; landed records, bytes. */
-const ledger = async (tenantId: string): Promise<Record<string, number[]>> => {
+/** Reads usage rows by `hour signal outcome/reason service`: accepted requests, records, bytes; landed records, bytes. */
+const readUsage = async (tenantId: string): Promise<Record<string, number[]>> => {
   const rows = await tables.read<{ key: string; sums: string[] }>(
     `SELECT concat(toString(hour), ' ', signal, ' ', outcome, if(reason = '', '', '/'), reason, ' ', service) AS key,
      arrayMap(n -> toString(n), [sum(requests), sum(records), sum(bytes), sum(landed_records), sum(landed_bytes)]) AS sums
@@ -41,8 +41,8 @@ const ledger = async (tenantId: string): Promise<Record<string, number[]>> => {
 const resource = (service: string | undefined) => ({
   attributes: service === undefined ? [] : [text('service.name', service)],
 });
-/** A body with so many log records of each service. */
-const logsOf = (counts: readonly (readonly [service: string | undefined, records: number])[]): Uint8Array =>
+/** Creates a body with the given number of log records per service. */
+const createLogsBody = (counts: readonly (readonly [service: string | undefined, records: number])[]): Uint8Array =>
   logsRequest({
     resourceLogs: counts.map(([service, records]) => ({
       resource: resource(service),
@@ -50,7 +50,7 @@ const logsOf = (counts: readonly (readonly [service: string | undefined, records
     })),
   });
 
-const memberOf = (body: Uint8Array, records: number, atMs = receivedAtMs) => ({
+const createMember = (body: Uint8Array, records: number, atMs = receivedAtMs) => ({
   length: body.length,
   size: body.length,
   records,
@@ -60,19 +60,19 @@ const memberOf = (body: Uint8Array, records: number, atMs = receivedAtMs) => ({
 });
 
 test('members of one message count in the hour of their arrival, and landed records by service', async (t) => {
-  const first = logsOf([
+  const first = createLogsBody([
     ['cart', 2],
     ['shop', 3],
   ]);
-  const second = logsOf([[undefined, 1]]);
-  const third = logsOf([['cart', 4]]);
+  const second = createLogsBody([[undefined, 1]]);
+  const third = createLogsBody([['cart', 4]]);
   const message = messageOf([first, second, third], {
     tenantId: 'hours',
-    members: [memberOf(first, 5), memberOf(second, 1, receivedAtMs + hourMs), memberOf(third, 4)],
+    members: [createMember(first, 5), createMember(second, 1, receivedAtMs + hourMs), createMember(third, 4)],
   });
   await tables.land([message]);
-  const cart = logsOf([['cart', 2]]).length + third.length;
-  t.deepEqual(await ledger('hours'), {
+  const cart = createLogsBody([['cart', 2]]).length + third.length;
+  t.deepEqual(await readUsage('hours'), {
     [`${thisHour} logs accepted cart`]: [2, 9, first.length + third.length, 6, cart],
     [`${thisHour} logs accepted shop`]: [0, 0, 0, 3, first.length + third.length - cart],
     [`${nextHour} logs accepted`]: [1, 1, second.length, 1, second.length],
@@ -89,9 +89,12 @@ test('spans, points of every kind, and samples by job label are counted', async 
   const spans = tracesRequest({
     resourceSpans: [{ resource: resource('cart'), scopeSpans: [{ spans: [{ name: 'a' }, { name: 'b' }] }] }],
   });
-  await tables.land([messageOf([spans], { tenantId: 'signals', signal: 'traces', members: [memberOf(spans, 2)] })], {
-    sink: 'traces',
-  });
+  await tables.land(
+    [messageOf([spans], { tenantId: 'signals', signal: 'traces', members: [createMember(spans, 2)] })],
+    {
+      sink: 'traces',
+    },
+  );
   const points = metricsRequest({
     resourceMetrics: [
       {
@@ -109,40 +112,42 @@ test('spans, points of every kind, and samples by job label are counted', async 
       },
     ],
   });
-  const plain = writeRequest(1, { timeseries: [series('api', 2), series('db', 1), series('', 1), series('api', 1)] });
-  const squeezed = compressSnappy(plain);
-  const wide = { length: squeezed.length, size: plain.length, records: 5 };
+  const uncompressed = writeRequest(1, {
+    timeseries: [series('api', 2), series('db', 1), series('', 1), series('api', 1)],
+  });
+  const compressed = compressSnappy(uncompressed);
+  const compressedMember = { length: compressed.length, size: uncompressed.length, records: 5 };
   await tables.land(
     [
-      messageOf([points], { tenantId: 'signals', signal: 'metrics', members: [memberOf(points, 5)] }),
-      messageOf([squeezed], {
+      messageOf([points], { tenantId: 'signals', signal: 'metrics', members: [createMember(points, 5)] }),
+      messageOf([compressed], {
         tenantId: 'signals',
         signal: 'metrics',
         format: 'remote-write-1',
         encoding: 'snappy',
         offset: 1,
-        members: [{ ...memberOf(squeezed, 5), ...wide }],
+        members: [{ ...createMember(compressed, 5), ...compressedMember }],
       }),
     ],
     { sink: 'metrics' },
   );
   const sizes = [series('api', 2), series('db', 1), series('', 1), series('api', 1)].map(
-    (each) => writeRequest(1, { timeseries: [each] }).length,
+    (timeSeries) => writeRequest(1, { timeseries: [timeSeries] }).length,
   );
-  const [two = 0, db = 0, none = 0, one = 0] = sizes;
-  t.deepEqual(await ledger('signals'), {
+  const [apiTwoSamples = 0, db = 0, withoutJob = 0, apiOneSample = 0] = sizes;
+  t.deepEqual(await readUsage('signals'), {
     [`${thisHour} traces accepted cart`]: [1, 2, spans.length, 2, spans.length],
     [`${thisHour} metrics accepted cart`]: [1, 5, points.length, 5, points.length],
-    [`${thisHour} metrics accepted api`]: [1, 5, plain.length, 3, two + one],
+    [`${thisHour} metrics accepted api`]: [1, 5, uncompressed.length, 3, apiTwoSamples + apiOneSample],
     [`${thisHour} metrics accepted db`]: [0, 0, 0, 1, db],
-    [`${thisHour} metrics accepted`]: [0, 0, 0, 1, none],
+    [`${thisHour} metrics accepted`]: [0, 0, 0, 1, withoutJob],
   });
 });
 
-const garbage = Uint8Array.of(0x0a, 99, 1);
-const dead = (
+const malformedBody = Uint8Array.of(0x0a, 99, 1);
+const createDeadLetter = (
   { headers, value, offset }: TestMessage,
-  { group = 'sinks.logs', at = 0 }: { group?: string; at?: number } = {},
+  { group = 'sinks.logs', deadLetterOffset = 0 }: { group?: string; deadLetterOffset?: number } = {},
 ): TestMessage => {
   const [deadLetterMessage] = buildUnprocessable({
     group,
@@ -153,44 +158,72 @@ const dead = (
     receivedAtMs: 1,
     record: { offset, timestampMs: 1, key: 'k', value: Buffer.from(value), headers },
   });
-  return { offset: at, headers: deadLetterMessage?.headers ?? {}, value };
+  return { offset: deadLetterOffset, headers: deadLetterMessage?.headers ?? {}, value };
 };
 const deadLetters = { sink: 'dead-letters' } as const;
 
 test('a message that no sink can land counts as accepted and once as dead-lettered, even if dead-lettered repeatedly', async (t) => {
-  const poison = messageOf([garbage], { tenantId: 'poison', offset: 7, members: [memberOf(garbage, 6)] });
-  await tables.land([poison]);
-  t.deepEqual(await ledger('poison'), {}, 'its sink leaves it to the dead letter');
-  await tables.land([dead(poison, { at: 1 }), dead(poison, { at: 2 })], deadLetters);
-  await tables.land([dead(poison, { at: 2 }), dead(poison, { group: 'log-patterns', at: 3 })], deadLetters);
-  await tables.land([dead(poison, { group: 'processors.logs', at: 4 })], deadLetters);
-  t.deepEqual(await ledger('poison'), {
+  const malformedMessage = messageOf([malformedBody], {
+    tenantId: 'poison',
+    offset: 7,
+    members: [createMember(malformedBody, 6)],
+  });
+  await tables.land([malformedMessage]);
+  t.deepEqual(await readUsage('poison'), {}, 'the sink does not count it; its dead letter does');
+  await tables.land(
+    [
+      createDeadLetter(malformedMessage, { deadLetterOffset: 1 }),
+      createDeadLetter(malformedMessage, { deadLetterOffset: 2 }),
+    ],
+    deadLetters,
+  );
+  await tables.land(
+    [
+      createDeadLetter(malformedMessage, { deadLetterOffset: 2 }),
+      createDeadLetter(malformedMessage, { group: 'log-patterns', deadLetterOffset: 3 }),
+    ],
+    deadLetters,
+  );
+  await tables.land(
+    [createDeadLetter(malformedMessage, { group: 'processors.logs', deadLetterOffset: 4 })],
+    deadLetters,
+  );
+  t.deepEqual(await readUsage('poison'), {
     [`${thisHour} logs accepted`]: [1, 6, 3, 0, 0],
     [`${thisHour} logs dead-lettered/malformed`]: [1, 6, 3, 0, 0],
   });
 });
 
 test('a dead letter of a sink under its former name counts for the sink', async (t) => {
-  const poison = messageOf([garbage], { tenantId: 'former', offset: 17, members: [memberOf(garbage, 6)] });
-  await tables.land([dead(poison, { group: 'logs', at: 11 })], deadLetters);
-  t.deepEqual(await ledger('former'), {
+  const poison = messageOf([malformedBody], {
+    tenantId: 'former',
+    offset: 17,
+    members: [createMember(malformedBody, 6)],
+  });
+  await tables.land([createDeadLetter(poison, { group: 'logs', deadLetterOffset: 11 })], deadLetters);
+  t.deepEqual(await readUsage('former'), {
     [`${thisHour} logs accepted`]: [1, 6, 3, 0, 0],
     [`${thisHour} logs dead-lettered/malformed`]: [1, 6, 3, 0, 0],
   });
 });
 
 test('a replayed dead letter is not accepted again, and lands or fails like the others', async (t) => {
-  const body = logsOf([['cart', 2]]);
-  const replay = messageOf([body], { tenantId: 'replay', offset: 8, onlyGroup: 'logs', members: [memberOf(body, 2)] });
-  const dying = messageOf([garbage], {
+  const body = createLogsBody([['cart', 2]]);
+  const replay = messageOf([body], {
+    tenantId: 'replay',
+    offset: 8,
+    onlyGroup: 'logs',
+    members: [createMember(body, 2)],
+  });
+  const malformedReplay = messageOf([malformedBody], {
     tenantId: 'replay',
     offset: 9,
     onlyGroup: 'logs',
-    members: [memberOf(garbage, 3)],
+    members: [createMember(malformedBody, 3)],
   });
   await tables.land([replay]);
-  await tables.land([dead(dying)], deadLetters);
-  t.deepEqual(await ledger('replay'), {
+  await tables.land([createDeadLetter(malformedReplay)], deadLetters);
+  t.deepEqual(await readUsage('replay'), {
     [`${thisHour} logs replayed cart`]: [1, 2, body.length, 2, body.length],
     [`${thisHour} logs replayed`]: [1, 3, 3, 0, 0],
     [`${thisHour} logs dead-lettered/malformed`]: [1, 3, 3, 0, 0],
@@ -198,8 +231,11 @@ test('a replayed dead letter is not accepted again, and lands or fails like the 
 });
 
 test('a message without readable headers counts as one request of its size', async (t) => {
-  await tables.land([dead({ offset: 3, headers: { tenant: 'headless' }, value: garbage })], deadLetters);
-  t.deepEqual(await ledger('headless'), {
+  await tables.land(
+    [createDeadLetter({ offset: 3, headers: { tenant: 'headless' }, value: malformedBody })],
+    deadLetters,
+  );
+  t.deepEqual(await readUsage('headless'), {
     '1970-01-01 00:00:00  accepted': [1, 0, 3, 0, 0],
     '1970-01-01 00:00:00  dead-lettered/malformed': [1, 0, 3, 0, 0],
   });
@@ -237,7 +273,7 @@ test('a rejected body counts once with its size, regardless of its number of chu
     headers: encodeDeadLetter({ ...refusedDeadLetter, chunk }),
   }));
   await tables.land(messages, deadLetters);
-  t.deepEqual(await ledger('refused'), { [`${thisHour} logs refused/bad-utf8`]: [1, 0, 1_000_000, 0, 0] });
+  t.deepEqual(await readUsage('refused'), { [`${thisHour} logs refused/bad-utf8`]: [1, 0, 1_000_000, 0, 0] });
 });
 
 test('a receiver report counts once', async (t) => {
@@ -255,7 +291,7 @@ test('a receiver report counts once', async (t) => {
     value: Buffer.from(JSON.stringify({ ...report, id })),
   });
   await tables.land([message('report-1', 1), message('report-1', 2), message('report-2', 3)], { sink: 'usage' });
-  t.deepEqual(await ledger('report'), {
+  t.deepEqual(await readUsage('report'), {
     [`${thisHour} logs rejected/quota`]: [4, 40, 400, 0, 0],
     [`${thisHour} logs rejected/rate`]: [10, 0, 0, 0, 0],
   });
@@ -263,9 +299,9 @@ test('a receiver report counts once', async (t) => {
 
 test('arrival order and repetition change nothing', async (t) => {
   const message = (tenantId: string, offset: number): TestMessage => {
-    const body = logsOf([[`s${offset % 3}`, (offset % 5) + 1]]);
+    const body = createLogsBody([[`s${offset % 3}`, (offset % 5) + 1]]);
     const members: TelemetryHeaders['members'] = [
-      memberOf(body, (offset % 5) + 1, receivedAtMs + (offset % 2) * hourMs),
+      createMember(body, (offset % 5) + 1, receivedAtMs + (offset % 2) * hourMs),
     ];
     return messageOf([body], { tenantId, offset, members });
   };
@@ -274,6 +310,6 @@ test('arrival order and repetition change nothing', async (t) => {
   const shuffled = offsets.map((index) => (index * 37 + 11) % 60);
   for (const start of [0, 20, 40, 10])
     await tables.land(shuffled.slice(start, start + 30).map((offset) => message('shuffled', offset)));
-  t.deepEqual(await ledger('shuffled'), await ledger('straight'));
-  t.is(Object.keys(await ledger('straight')).length, 6);
+  t.deepEqual(await readUsage('shuffled'), await readUsage('straight'));
+  t.is(Object.keys(await readUsage('straight')).length, 6);
 });

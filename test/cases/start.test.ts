@@ -75,9 +75,9 @@ test.serial(
       close: () => bus.close(),
       deleteGroup: (group) => bus.deleteGroup(group),
       read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
-      follower: () => bus.follower(),
-      consumer: (options) => {
-        const consumer = bus.consumer(options);
+      createFollower: () => bus.createFollower(),
+      createConsumer: (options) => {
+        const consumer = bus.createConsumer(options);
         if (!options.group.endsWith('logs')) return consumer;
         return {
           ...consumer,

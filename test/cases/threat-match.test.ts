@@ -1,4 +1,4 @@
-/** Which values of an event are held against indicators, and how. */
+/** Tests which values of an event are matched against indicators, and how. */
 import test from 'ava';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
@@ -13,7 +13,7 @@ const paths = new EventPaths(fieldTables);
 const sha256 = 'ab12'.repeat(16);
 const md5 = 'cd34'.repeat(8);
 
-const held: readonly [IndicatorType, string][] = [
+const indicators: readonly [IndicatorType, string][] = [
   ['ip', '203.0.113.7'],
   ['ip', '2001:db8::7'],
   ['network', '198.51.100.0/24'],
@@ -32,7 +32,7 @@ const index = new IndicatorIndex();
 index.add(
   'all',
   encodeBlock(
-    held.map(([type, value]) => ({
+    indicators.map(([type, value]) => ({
       type,
       value: normalizeValue(type, value) ?? '',
       source: 'test',
@@ -47,7 +47,7 @@ index.add(
   ),
 );
 
-const found = (body: unknown, attributes: Readonly<Record<string, unknown>> = {}): string[] => {
+const findMatches = (body: unknown, attributes: Readonly<Record<string, unknown>> = {}): string[] => {
   const event = fillEvent(new SigmaEvent(paths), { body, attributes: Object.entries(attributes), resource: [] });
   return matchEvent(index, event).map(({ indicator, field }) => `${field}: ${indicator.value}`);
 };
@@ -61,32 +61,27 @@ const cases: readonly [
   ['an address in an attribute', '', { 'client.address': '203.0.113.7' }, ['client.address: 203.0.113.7']],
   ['an address with a port', '', { 'network.peer.address': '203.0.113.7:443' }, ['network.peer.address: 203.0.113.7']],
   ['one of several addresses', '', { 'x-forwarded-for': '10.0.0.1, 203.0.113.7' }, ['x-forwarded-for: 203.0.113.7']],
-  ['IPv6, however it is written', '', { 'source.ip': '2001:DB8:0:0::7' }, ['source.ip: 2001:db8::7']],
+  ['IPv6 in any notation', '', { 'source.ip': '2001:DB8:0:0::7' }, ['source.ip: 2001:db8::7']],
   ['IPv4 in IPv6', '', { 'source.ip': '::ffff:203.0.113.7' }, ['source.ip: 203.0.113.7']],
-  ['an address of a network', '', { src_ip: '198.51.100.200' }, ['src_ip: 198.51.100.0/24']],
-  ['the half of a network', '', { src_ip: '192.0.2.129' }, ['src_ip: 192.0.2.128/25']],
+  ['an address in a network', '', { src_ip: '198.51.100.200' }, ['src_ip: 198.51.100.0/24']],
+  ['the upper half of a network', '', { src_ip: '192.0.2.129' }, ['src_ip: 192.0.2.128/25']],
   ['not its other half', '', { src_ip: '192.0.2.127' }, []],
-  ['an address of a network of IPv6', '', { src_ip: '2001:db8:5:1::9' }, ['src_ip: 2001:db8:5::/48']],
-  ['an address in a field that holds none', '', { version: '203.0.113.7' }, []],
+  ['an address in an IPv6 network', '', { src_ip: '2001:db8:5:1::9' }, ['src_ip: 2001:db8:5::/48']],
+  ['an address in a field that contains no addresses', '', { version: '203.0.113.7' }, []],
   ['a domain', '', { 'dns.question.name': 'EVIL.example.' }, ['dns.question.name: evil.example']],
-  ['a name below a domain', '', { 'url.domain': 'a.b.evil.example' }, ['url.domain: evil.example']],
-  ['not a name that ends alike', '', { 'url.domain': 'notevil.example' }, []],
-  ['not a name above', '', { 'url.domain': 'example' }, []],
-  ['a domain beyond ASCII', '', { 'url.domain': 'www.bücher.example' }, ['url.domain: xn--bcher-kva.example']],
+  ['a subdomain', '', { 'url.domain': 'a.b.evil.example' }, ['url.domain: evil.example']],
+  ['not a name that only shares the suffix', '', { 'url.domain': 'notevil.example' }, []],
+  ['not a parent domain', '', { 'url.domain': 'example' }, []],
+  ['an internationalized domain', '', { 'url.domain': 'www.bücher.example' }, ['url.domain: xn--bcher-kva.example']],
+  ['a URL', '', { 'url.full': 'HTTPS://Shop.example/a/b?c=d#e' }, ['url.full: https://shop.example/a/b?c=d']],
   [
-    'an address of the web',
-    '',
-    { 'url.full': 'HTTPS://Shop.example/a/b?c=d#e' },
-    ['url.full: https://shop.example/a/b?c=d'],
-  ],
-  [
-    'one with a query that the indicator lacks',
+    'a URL with a query string that the indicator lacks',
     '',
     { 'url.full': 'http://files.example/tool.exe?x=1' },
     ['url.full: http://files.example/tool.exe'],
   ],
   ['not another path', '', { 'url.full': 'https://shop.example/a' }, []],
-  ['the host of an address', '', { 'url.full': 'https://ann@www.evil.example:8443/x' }, ['url.full: evil.example']],
+  ['the host of a URL', '', { 'url.full': 'https://ann@www.evil.example:8443/x' }, ['url.full: evil.example']],
   ['a mail address', '', { 'email.from.address': 'Ann <ANN@mail.example>' }, ['email.from.address: ann@mail.example']],
   ['the domain of a mail address', '', { sender: 'bob@evil.example' }, ['sender: evil.example']],
   ['a hash', '', { 'file.hash.sha256': sha256.toUpperCase() }, [`file.hash.sha256: ${sha256}`]],
@@ -105,7 +100,7 @@ const cases: readonly [
   ],
   ['text', 'Failed password for root from 203.0.113.7 port 22 ssh2', {}, ['body: 203.0.113.7']],
   [
-    'text with what is set off',
+    'text with quotes, parentheses and punctuation',
     'GET "http://files.example/tool.exe", (see evil.example).',
     {},
     ['body: http://files.example/tool.exe', 'body: evil.example'],
@@ -126,9 +121,9 @@ const cases: readonly [
   ],
   ['nothing', 'all is well at 10.0.0.1, version 1.2.3.4.5', { service: 'evil.example' }, []],
 ];
-for (const [what, body, attributes, expected] of cases)
-  test(`found in an event: ${what}`, (t) => {
-    t.deepEqual(found(body, attributes), expected);
+for (const [title, body, attributes, expected] of cases)
+  test(`found in an event: ${title}`, (t) => {
+    t.deepEqual(findMatches(body, attributes), expected);
   });
 
 test('texts crafted to be slow are scanned quickly', (t) => {
@@ -139,5 +134,5 @@ test('texts crafted to be slow are scanned quickly', (t) => {
     'http://'.repeat(50_000),
     '::1 '.repeat(100_000),
   ])
-    t.deepEqual(found(text, { 'url.full': text, 'source.ip': text, sender: text, Hashes: text }), []);
+    t.deepEqual(findMatches(text, { 'url.full': text, 'source.ip': text, sender: text, Hashes: text }), []);
 });

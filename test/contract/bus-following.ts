@@ -44,7 +44,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     const [one, two, three] = keysOf(3, computePartition);
     await publish(bus, topic, ['a', 'b', 'c'], one);
     await publish(bus, topic, ['d'], two);
-    const follower = bus.follower();
+    const follower = bus.createFollower();
     const first = follow(follower, topic, 0, 1);
     const second = follow(follower, topic, 1, 1);
     await eventually('what there is', () => first.texts.length === 2);
@@ -70,7 +70,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
-    const followers = [bus.follower(), bus.follower()];
+    const followers = [bus.createFollower(), bus.createFollower()];
     const both = followers.map((follower) => follow(follower, topic, 0, 0));
     const texts = Array.from({ length: 200 }, (_, index) => `message ${index}`);
     await publish(bus, topic, texts);
@@ -88,7 +88,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     await bus.ensureTopics([topic]);
     await publish(bus, topic, ['before']);
     const producer = await bus.producer();
-    const follower = bus.follower();
+    const follower = bus.createFollower();
     const following = follow(follower, topic, 0, 0);
     const written = pending();
     const decided = pending();
@@ -122,7 +122,7 @@ export const followingContract = ({ name, make, quietMs }: BusContract): void =>
     const { bus } = await make(t);
     const topic = someTopic();
     await bus.ensureTopics([topic]);
-    const follower = bus.follower();
+    const follower = bus.createFollower();
     await publish(bus, topic, ['a']);
     await t.throwsAsync(follower.next(topic.name, 0, 5), { message: /offset 5/ });
     await follower.close();

@@ -74,7 +74,7 @@ export const consume = (
   onBatch: (batch: Batch) => unknown = () => undefined,
   events: PartitionEvents = {},
 ): Consuming => {
-  const consumer = bus.consumer({ maxWaitMs: 50, ...options });
+  const consumer = bus.createConsumer({ maxWaitMs: 50, ...options });
   const batches: Batch[] = [];
   const texts: string[] = [];
   const ranges: string[] = [];

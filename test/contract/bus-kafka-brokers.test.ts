@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel } from 'kafkajs';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { Cluster, driverOptions } from '../../adapters/bus-kafka/cluster.ts';
 import { Fetcher } from '../../adapters/bus-kafka/fetcher.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -35,7 +35,7 @@ test.after.always(async () => {
 const open = async (t: ExecutionContext, first = 0): Promise<Bus> => {
   const urls = servers.map(({ url }) => url);
   const brokers = [...urls.slice(first), ...urls.slice(0, first)];
-  const bus = await kafkaBus({ brokers, sessionTimeoutMs: 6000 });
+  const bus = await openKafkaBus({ brokers, sessionTimeoutMs: 6000 });
   t.teardown(() => bus.close());
   return bus;
 };
@@ -248,7 +248,7 @@ serial(
 );
 
 serial('a broker that hangs blocks only the partitions that no other broker has', async (t) => {
-  const bus = await kafkaBus({ brokers: servers.map(({ url }) => url), replication: 1 });
+  const bus = await openKafkaBus({ brokers: servers.map(({ url }) => url), replication: 1 });
   t.teardown(() => bus.close());
   let topic = someTopic({ partitions: 3 });
   let leaders: number[] = [];

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { committedRecords } from '../../adapters/bus-kafka/committed-offsets.ts';
 import { selectForRequest } from '../../adapters/bus-kafka/fetch-round.ts';
 import { assignPartitions } from '../../adapters/bus-kafka/membership.ts';
@@ -30,7 +30,7 @@ test.before(async () => {
 });
 
 const open = async (t: ExecutionContext, servers = brokers) => {
-  const bus = await kafkaBus({ brokers: servers, sessionTimeoutMs: 6000 });
+  const bus = await openKafkaBus({ brokers: servers, sessionTimeoutMs: 6000 });
   t.teardown(() => bus.close());
   return bus;
 };

@@ -1,9 +1,9 @@
 /** A member of a group in a process of its own, to be killed or paused: prints what it is told, and each range, which it holds. */
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 
 const [brokers = '', group = '', topic = ''] = process.argv.slice(2);
-const bus = await kafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });
-await bus.consumer({ group, maxWaitMs: 50 }).run(
+const bus = await openKafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });
+await bus.createConsumer({ group, maxWaitMs: 50 }).run(
   [topic],
   ({ first, last }) => {
     console.log(`range ${first}-${last}`);

@@ -2,7 +2,7 @@
 import { Connection, produceV9 } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel } from 'kafkajs';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { startServices } from '../services/services.ts';
 import { messageTo, someTopic } from './bus-harness.ts';
 
@@ -13,7 +13,7 @@ test.before(async () => {
 });
 
 const open = async (t: ExecutionContext) => {
-  const bus = await kafkaBus({ brokers });
+  const bus = await openKafkaBus({ brokers });
   t.teardown(() => bus.close());
   return bus;
 };

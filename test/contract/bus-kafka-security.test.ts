@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { alterUserScramCredentialsV0, Connection, ScramMechanisms } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
-import { type KafkaBusOptions, kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { type KafkaBusOptions, openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { runOiq } from '../end-to-end/oiq-process.ts';
@@ -99,7 +99,7 @@ test.after.always(async () => {
 type Mechanism = NonNullable<KafkaBusOptions['sasl']>['mechanism'];
 
 const open = async (t: ExecutionContext, mechanism: Mechanism, { secret = password, tls = true } = {}) => {
-  const bus = await kafkaBus({ brokers, tls, sasl: { mechanism, username, password: secret } });
+  const bus = await openKafkaBus({ brokers, tls, sasl: { mechanism, username, password: secret } });
   t.teardown(() => bus.close());
   return bus;
 };
@@ -157,7 +157,7 @@ test.serial('a certificate of an unknown authority is refused, and the error exp
 });
 
 const openCertified = async (t: ExecutionContext, tls: KafkaBusOptions['tls']): Promise<Bus> => {
-  const bus = await kafkaBus({ brokers: certified, ...(tls !== undefined && { tls }) });
+  const bus = await openKafkaBus({ brokers: certified, ...(tls !== undefined && { tls }) });
   t.teardown(() => bus.close());
   return bus;
 };

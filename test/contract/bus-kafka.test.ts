@@ -1,6 +1,6 @@
 /** The bus contract over Kafka. */
 import test from 'ava';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
@@ -12,7 +12,7 @@ test.before(async () => {
   const services = await startServices(['kafka']);
   brokers = services.url('kafka').split(',');
   // A new broker makes the topics of transactions at the first one; until then it has no coordinator for them.
-  const bus = await kafkaBus({ brokers });
+  const bus = await openKafkaBus({ brokers });
   const producer = await bus.producer();
   const works = (): Promise<boolean> => producer.transaction('bus-kafka', async () => true).catch(() => false);
   await eventually('a transaction', works);
@@ -25,7 +25,7 @@ busContract({
   async make(t) {
     const open: Bus[] = [];
     const make = async () => {
-      const bus = await kafkaBus({ brokers, sessionTimeoutMs: 6000 });
+      const bus = await openKafkaBus({ brokers, sessionTimeoutMs: 6000 });
       open.push(bus);
       return bus;
     };

@@ -255,7 +255,7 @@ const retention = ({ name, make }: BusContract): void => {
     t.true(storedRecords.length >= 12, `${storedRecords.length} messages kept`);
     t.is(storedRecords[0]?.value[0], first + 1);
     await t.throwsAsync(() => readAll(bus, topic.name, 0, 0, 48), { message: /\b0\b/ });
-    const follower = bus.follower();
+    const follower = bus.createFollower();
     await t.throwsAsync(follower.next(topic.name, 0, 0), { message: /\b0\b/ });
     await follower.close();
   });

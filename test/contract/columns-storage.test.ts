@@ -11,7 +11,7 @@ import { createHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { type Point, PointsCache } from '../../queries/aggregate/points-cache.ts';
 import type { Range } from '../../queries/range.ts';
-import { rangeCondition, rangeParameterValues } from '../../queries/records.ts';
+import { buildRangeCondition, buildRangeParameters } from '../../queries/records.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
@@ -155,8 +155,8 @@ if (reason === undefined) {
       const read = async (part: Range): Promise<Point[]> => {
         reads.push(part);
         const rows = await columns.query<{ step: string; n: string }>(
-          `SELECT intDiv(toUnixTimestamp64Nano(timestamp), ${hourNs}) AS step, count() AS n FROM logs WHERE tenant_id = {tenant:String} AND ${rangeCondition('logs')} GROUP BY step ORDER BY step`,
-          rangeParameterValues(part),
+          `SELECT intDiv(toUnixTimestamp64Nano(timestamp), ${hourNs}) AS step, count() AS n FROM logs WHERE tenant_id = {tenant:String} AND ${buildRangeCondition('logs')} GROUP BY step ORDER BY step`,
+          buildRangeParameters(part),
         );
         return rows.map(({ step, n }) => ({ group: '', step: BigInt(step), results: [Number(n)] }));
       };

@@ -1,6 +1,6 @@
 /** Live tail over Kafka. */
 import test from 'ava';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { startServices } from '../services/services.ts';
 import type { BusContract } from './bus-harness.ts';
 import { lastRecordsContract } from './last-records.ts';
@@ -17,7 +17,7 @@ const contract: BusContract = {
   name: 'Kafka',
   quietMs: 1000,
   async make(t) {
-    const bus = await kafkaBus({ brokers });
+    const bus = await openKafkaBus({ brokers });
     t.teardown(() => bus.close());
     return { bus, reopen: () => Promise.reject(new Error('not needed')) };
   },

@@ -137,12 +137,12 @@ test('a paused member neither ticks nor saves once another member has its partit
   const first = await visit('/a');
   await paused.batch(first);
   const successor = await member(1);
-  const number = await states.number(key);
+  const number = await states.getNumber(key);
   time.nowMs += hourMs;
   await t.throwsAsync(paused.tick(), { instanceOf: ConflictError });
   t.deepEqual(kinds(), ['first']);
   await paused.saveAndClose();
-  t.is(await states.number(key), number, 'it saved nothing');
+  t.is(await states.getNumber(key), number, 'it saved nothing');
   await successor.tick();
   t.deepEqual(kinds(), ['first', 'count', 'silence']);
 });

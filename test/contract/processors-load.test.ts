@@ -186,7 +186,7 @@ test('messages that the snapshot lacks and that are no longer retained are count
   const [bounds] = await world.bus.offsets(words.name);
   const earliest = bounds?.earliest ?? 0;
   t.true(earliest > 1, `earliest ${earliest}`);
-  await states.save(key, early?.bytes ?? new Uint8Array(0), await states.number(key));
+  await states.save(key, early?.bytes ?? new Uint8Array(0), await states.getNumber(key));
   await world.tallied();
   t.is(counted.get('oiq_processor_dropped_total test-tallies not-kept'), earliest - 1);
   t.true(lines.some(({ fields, message }) => /no longer retained/.test(message) && fields['earliest'] === earliest));

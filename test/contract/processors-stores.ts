@@ -19,10 +19,10 @@ const embedded = async (directory: string) => {
 };
 
 const cluster = async (brokers: string, mongodb: string) => {
-  const { kafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
+  const { openKafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
   const { mongoDocuments } = await import('../../adapters/documents-mongodb/documents-mongodb.ts');
   const documents = await mongoDocuments({ url: mongodb });
-  return { documents, bus: await kafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6_000 }) };
+  return { documents, bus: await openKafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6_000 }) };
 };
 
 /** Loads the drivers that the place needs alone: a member lives for a second or two, of which those of Kafka would be the third. */

@@ -1,7 +1,7 @@
 /** A process of a schedule over Kafka and MongoDB, to be killed or paused. Prints a line when it has saved something; a line of input stops it. */
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -12,7 +12,7 @@ import { patientDocuments } from '../services/patient-documents.ts';
 import { madeUpChecks } from './made-up-checks.ts';
 
 const [brokers = '', url = '', id = ''] = process.argv.slice(2);
-const bus = await kafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });
+const bus = await openKafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });
 const documents = await patientDocuments(url);
 const producer = await bus.producer();
 const states = openStates({ documents, clock: systemClock });

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
@@ -40,7 +40,7 @@ test('every due time takes effect once, even if a process is paused beyond its s
   const services = await startServices(['kafka', 'mongodb']);
   const brokers = services.url('kafka');
   const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);
-  const bus = await kafkaBus({ brokers: brokers.split(',') });
+  const bus = await openKafkaBus({ brokers: brokers.split(',') });
   const documents = await patientDocuments(url);
   t.teardown(async () => {
     await bus.close();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
@@ -31,7 +31,7 @@ const buses = {
   'segment files': async (t: ExecutionContext) => segmentsBus({ directory: await directory(t, 'bus') }),
   async Kafka() {
     const services = await startServices(['kafka']);
-    return kafkaBus({ brokers: services.url('kafka').split(','), sessionTimeoutMs: 6000 });
+    return openKafkaBus({ brokers: services.url('kafka').split(','), sessionTimeoutMs: 6000 });
   },
 };
 

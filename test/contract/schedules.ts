@@ -70,7 +70,10 @@ class Member {
     this.running = runSchedule(
       { ...schedule, run: (item, run) => gate.through(() => schedule.run(item, run)) },
       {
-        bus: { offsets: (topic) => bus.offsets(topic), consumer: (options) => this.#consumer(bus.consumer(options)) },
+        bus: {
+          offsets: (topic) => bus.offsets(topic),
+          createConsumer: (options) => this.#consumer(bus.createConsumer(options)),
+        },
         producer: { publish: (messages) => gate.through(() => publish(messages)) },
         states: {
           load: (key) => gate.through(() => states.load(key)),

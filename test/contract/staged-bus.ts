@@ -40,11 +40,12 @@ export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {
         close: () => producer.close(),
       };
     },
-    consumer: (options) => consumer(bus.consumer({ ...options, group: outer(options.group), maxWaitMs: 30 })),
+    createConsumer: (options) =>
+      consumer(bus.createConsumer({ ...options, group: outer(options.group), maxWaitMs: 30 })),
     async *read(topic, partition, from, to) {
       for await (const record of bus.read(outer(topic), partition, from, to)) yield timed(record);
     },
-    follower: () => bus.follower(),
+    createFollower: () => bus.createFollower(),
     offsets: (topic) => bus.offsets(outer(topic)),
     lag: async (group, topics) =>
       (await bus.lag(outer(group), topics.map(outer))).map((lag) => ({ ...lag, topic: inner(lag.topic) })),

@@ -60,7 +60,7 @@ const blocked = (bus: Bus) => {
   const wrapped: Bus = {
     ensureTopics: (all) => bus.ensureTopics(all),
     producer: () => bus.producer(),
-    follower: () => bus.follower(),
+    createFollower: () => bus.createFollower(),
     offsets: (topic) => bus.offsets(topic),
     lag: (group, topics) => bus.lag(group, topics),
     members: (groups) => bus.members(groups),
@@ -68,8 +68,8 @@ const blocked = (bus: Bus) => {
     check: () => bus.check(),
     close: () => bus.close(),
     read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
-    consumer(options) {
-      const consumer = bus.consumer(options);
+    createConsumer(options) {
+      const consumer = bus.createConsumer(options);
       const hold = (): Promise<void> => {
         handed.add(options.group);
         return released.promise;

@@ -79,14 +79,14 @@ export const statesContract = (
       const loaded = await other.load(key);
       t.is(loaded?.number, number);
       t.true(areEqual(loaded, bytes));
-      t.is(await other.number(key), number);
+      t.is(await other.getNumber(key), number);
     });
   }
 
   test.serial(`${name}: a snapshot that was never saved is not found`, async (t) => {
     const key = freshKey();
     t.is(await one.load(key), undefined);
-    t.is(await one.number(key), undefined);
+    t.is(await one.getNumber(key), undefined);
     await one.remove(key);
     t.is(await outcome(one.save(key, several(), 7)), 'conflict');
     t.deepEqual(await chunkIds(key), []);
@@ -156,7 +156,7 @@ export const statesContract = (
         );
         const outcomes = await Promise.all(saves);
         const winner = outcomes.findIndex((each) => each !== 'conflict');
-        number = await one.number(key);
+        number = await one.getNumber(key);
         t.deepEqual(outcomes[winner], number);
         t.is(outcomes[1 - winner], 'conflict');
         t.true(areEqual(await one.load(key), bytes[winner]));

@@ -1,26 +1,38 @@
-/** Reads of logs, traces and metrics over the real engine. */
+/** Reads logs, traces and metrics over the API from the real engine. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 const nowMs = Date.now();
-const ns = (secondsAgo: number, nanoseconds = 0): string =>
+const toNanoseconds = (secondsAgo: number, nanoseconds = 0): string =>
   String(BigInt(nowMs - secondsAgo * 1000) * 1_000_000n + BigInt(nanoseconds));
-const at = (secondsAgo: number, nanoseconds = 0): string =>
-  `fromUnixTimestamp64Nano(toInt64(${ns(secondsAgo, nanoseconds)}), 'UTC')`;
-const trace = (digit: string): string => digit.repeat(32);
+const timestampSql = (secondsAgo: number, nanoseconds = 0): string =>
+  `fromUnixTimestamp64Nano(toInt64(${toNanoseconds(secondsAgo, nanoseconds)}), 'UTC')`;
+const createTraceId = (digit: string): string => digit.repeat(32);
 
 const insertLogs = async (): Promise<void> => {
   const rows = [
-    // Eleven of one nanosecond: only partition, offset and ordinal tell them apart.
+    // Eleven records in one nanosecond: only partition, offset and ordinal distinguish them.
     ...Array.from({ length: 11 }, (_, index) =>
-      log({ time: at(60, 123456789), offset: 10 + Math.floor(index / 4), ordinal: index % 4, body: `'tick ${index}'` }),
+      logValues({
+        time: timestampSql(60, 123456789),
+        offset: 10 + Math.floor(index / 4),
+        ordinal: index % 4,
+        body: `'tick ${index}'`,
+      }),
     ),
-    log({ time: at(50), offset: 20, body: "'Payment FAILED for order-42'", service: 'shop', resource: 7, trace: '1' }),
-    log({ time: at(40), offset: 21, body: "'payment accepted'", service: 'shop', resource: 7 }),
-    log({ time: at(30), offset: 22, body: `'{"a":9007199254740993}'`, type: 'j', severity: 17 }),
-    log({ time: at(7200), offset: 23, body: "'two hours ago'" }),
-    log({ time: at(20), offset: 24, body: "'of another organization payment'", tenant: 'b' }),
+    logValues({
+      time: timestampSql(50),
+      offset: 20,
+      body: "'Payment FAILED for order-42'",
+      service: 'shop',
+      resource: 7,
+      trace: '1',
+    }),
+    logValues({ time: timestampSql(40), offset: 21, body: "'payment accepted'", service: 'shop', resource: 7 }),
+    logValues({ time: timestampSql(30), offset: 22, body: `'{"a":9007199254740993}'`, type: 'j', severity: 17 }),
+    logValues({ time: timestampSql(7200), offset: 23, body: "'two hours ago'" }),
+    logValues({ time: timestampSql(20), offset: 24, body: "'of another organization payment'", tenant: 'b' }),
   ];
   await harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, resource_id, severity_number, severity_text, body, body_type, attributes, attribute_types, trace_id) VALUES ${rows.join(', ')}`,
@@ -31,7 +43,7 @@ const insertLogs = async (): Promise<void> => {
   );
 };
 
-const log = (row: {
+const logValues = (row: {
   time: string;
   offset: number;
   ordinal?: number;
@@ -43,7 +55,7 @@ const log = (row: {
   tenant?: string;
   trace?: string;
 }): string =>
-  `('${row.tenant ?? 'a'}', 'p1', now64(3), 0, ${row.offset}, ${row.ordinal ?? 0}, ${row.time}, ${row.time}, '${row.service ?? ''}', ${row.resource ?? 0}, ${row.severity ?? 0}, '', ${row.body}, '${row.type ?? 's'}', map('n', '5', 'big', '9007199254740993', '10', 'true'), 'iib', unhex('${trace(row.trace ?? '0')}'))`;
+  `('${row.tenant ?? 'a'}', 'p1', now64(3), 0, ${row.offset}, ${row.ordinal ?? 0}, ${row.time}, ${row.time}, '${row.service ?? ''}', ${row.resource ?? 0}, ${row.severity ?? 0}, '', ${row.body}, '${row.type ?? 's'}', map('n', '5', 'big', '9007199254740993', '10', 'true'), 'iib', unhex('${createTraceId(row.trace ?? '0')}'))`;
 
 interface SpanFields {
   readonly trace: string;
@@ -58,8 +70,8 @@ interface SpanFields {
   readonly project?: string;
 }
 
-const span = (row: SpanFields): string =>
-  `('${row.tenant ?? 'a'}', '${row.project ?? 'p1'}', now64(3), 0, 0, ${Number.parseInt(row.span, 16)}, ${at(row.secondsAgo)}, ${row.ms * 1_000_000}, '${row.service}', 7, unhex('${trace(row.trace)}'), unhex('${row.span.repeat(16)}'), unhex('${(row.parent ?? '0').repeat(16)}'), '${row.name}', 2, ${row.status ?? 0}, map('http.route', '/cart/{id}'), 's', [${at(row.secondsAgo, 5)}], ['exception'], [map('retries', '3')], ['i'], [unhex('${trace('e')}')], [unhex('${'d'.repeat(16)}')], ['x=1'], [map()], [''])`;
+const spanValues = (row: SpanFields): string =>
+  `('${row.tenant ?? 'a'}', '${row.project ?? 'p1'}', now64(3), 0, 0, ${Number.parseInt(row.span, 16)}, ${timestampSql(row.secondsAgo)}, ${row.ms * 1_000_000}, '${row.service}', 7, unhex('${createTraceId(row.trace)}'), unhex('${row.span.repeat(16)}'), unhex('${(row.parent ?? '0').repeat(16)}'), '${row.name}', 2, ${row.status ?? 0}, map('http.route', '/cart/{id}'), 's', [${timestampSql(row.secondsAgo, 5)}], ['exception'], [map('retries', '3')], ['i'], [unhex('${createTraceId('e')}')], [unhex('${'d'.repeat(16)}')], ['x=1'], [map()], [''])`;
 
 const insertSpans = (rows: readonly string[]): Promise<void> =>
   harness.columns.execute(
@@ -68,7 +80,7 @@ const insertSpans = (rows: readonly string[]): Promise<void> =>
 
 const insertTraces = (): Promise<void> =>
   insertSpans([
-    span({
+    spanValues({
       trace: '1',
       span: '2',
       parent: '1',
@@ -78,14 +90,14 @@ const insertTraces = (): Promise<void> =>
       name: 'GET /cart',
       status: 2,
     }),
-    span({ trace: '1', span: '1', secondsAgo: 100, ms: 250, service: 'web', name: 'GET /' }),
-    span({ trace: '2', span: '3', secondsAgo: 90, ms: 2000, service: 'web', name: 'POST /pay', status: 1 }),
-    span({ trace: '3', span: '4', secondsAgo: 80, ms: 1, service: 'cron', name: 'tidy', project: 'p2' }),
-    span({ trace: '4', span: '5', secondsAgo: 70, ms: 1, service: 'secret', name: 'of b', tenant: 'b' }),
+    spanValues({ trace: '1', span: '1', secondsAgo: 100, ms: 250, service: 'web', name: 'GET /' }),
+    spanValues({ trace: '2', span: '3', secondsAgo: 90, ms: 2000, service: 'web', name: 'POST /pay', status: 1 }),
+    spanValues({ trace: '3', span: '4', secondsAgo: 80, ms: 1, service: 'cron', name: 'tidy', project: 'p2' }),
+    spanValues({ trace: '4', span: '5', secondsAgo: 70, ms: 1, service: 'secret', name: 'of b', tenant: 'b' }),
   ]);
 
 const insertMetrics = async (): Promise<void> => {
-  const series = (
+  const seriesValues = (
     tenant: string,
     metric: string,
     id: number | string,
@@ -96,16 +108,16 @@ const insertMetrics = async (): Promise<void> => {
     `('${tenant}', 'p1', '${metric}', ${id}, '${kind}', 2, true, 's', 'how long it took', 'otlp', 'shop', 7, ${labels}, '${types}', now64(3), now64(3))`;
   await harness.columns.execute(
     `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, description, source, service, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
-      ${series('a', 'http.requests', 1, 'sum', "map('code', '200')", 'i')}, ${series('a', 'http.requests', 2, 'sum', "map('code', '500', 'zone', 'x')", 'is')},
-      ${series('a', 'latency', '18446744073709551615', 'histogram', 'map()', '')}, ${series('b', 'secret.of.b', 4, 'gauge', 'map()', '')}`,
+      ${seriesValues('a', 'http.requests', 1, 'sum', "map('code', '200')", 'i')}, ${seriesValues('a', 'http.requests', 2, 'sum', "map('code', '500', 'zone', 'x')", 'is')},
+      ${seriesValues('a', 'latency', '18446744073709551615', 'histogram', 'map()', '')}, ${seriesValues('b', 'secret.of.b', 4, 'gauge', 'map()', '')}`,
   );
-  const sample = (id: number, secondsAgo: number, value: string): string =>
-    `('a', 'p1', now64(3), 0, 1, 'http.requests', ${id}, ${at(secondsAgo)}, ${value})`;
+  const sampleValues = (id: number, secondsAgo: number, value: string): string =>
+    `('a', 'p1', now64(3), 0, 1, 'http.requests', ${id}, ${timestampSql(secondsAgo)}, ${value})`;
   await harness.columns.execute(
-    `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value) VALUES ${sample(1, 30, '1')}, ${sample(1, 20, '2.5')}, ${sample(2, 20, 'nan')}, ${sample(1, 9000, '0')}`,
+    `INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, value) VALUES ${sampleValues(1, 30, '1')}, ${sampleValues(1, 20, '2.5')}, ${sampleValues(2, 20, 'nan')}, ${sampleValues(1, 9000, '0')}`,
   );
   await harness.columns.execute(
-    `INSERT INTO histograms (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, count, sum, bounds, counts) VALUES ('a', 'p1', now64(3), 0, 1, 'latency', 18446744073709551615, ${at(10)}, 3, NULL, [0.5, 1], [1, 2, 0])`,
+    `INSERT INTO histograms (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, count, sum, bounds, counts) VALUES ('a', 'p1', now64(3), 0, 1, 'latency', 18446744073709551615, ${timestampSql(10)}, 3, NULL, [0.5, 1], [1, 2, 0])`,
   );
 };
 
@@ -129,7 +141,7 @@ test('logs of the last hour are listed newest first, with every field', async (t
   const [newest] = items;
   t.is(newest?.['severity'], 'ERROR');
   t.deepEqual(newest?.['body'], { a: '9007199254740993' });
-  const payment = items.find(({ traceId }) => traceId === trace('1'));
+  const payment = items.find(({ traceId }) => traceId === createTraceId('1'));
   t.is(payment?.['body'], 'Payment FAILED for order-42');
   t.is(payment?.['service'], 'shop');
   t.deepEqual(payment?.['attributes'], { n: 5, big: '9007199254740993', '10': true });
@@ -140,26 +152,26 @@ test('logs of the last hour are listed newest first, with every field', async (t
 });
 
 test('pages neither skip nor repeat a record, even within one nanosecond, and keep their range', async (t) => {
-  const all = (await get('/api/logs?from=now-1h')).items.map(({ id }) => id);
+  const allIds = (await get('/api/logs?from=now-1h')).items.map(({ id }) => id);
   for (const limit of [1, 3, 13]) {
-    const seen: unknown[] = [];
+    const pagedIds: unknown[] = [];
     let cursor = '';
     do {
       const { items, body } = await get(`/api/logs?from=now-1h&limit=${limit}&cursor=${cursor}`);
       t.true(items.length <= limit);
-      seen.push(...items.map(({ id }) => id));
+      pagedIds.push(...items.map(({ id }) => id));
       cursor = body.nextCursor ?? '';
-    } while (cursor !== '' && seen.length < 500);
-    t.deepEqual(seen, all);
+    } while (cursor !== '' && pagedIds.length < 500);
+    t.deepEqual(pagedIds, allIds);
   }
-  t.is(new Set(all).size, 14);
+  t.is(new Set(allIds).size, 14);
 });
 
 test('a log record is found by its ID, only in its own organization', async (t) => {
   for (const { id } of (await get('/api/logs?limit=5')).items) t.is((await get(`/api/logs/${id}`)).body.id, id);
-  const [own] = (await get('/api/logs')).items;
-  const other = await harness.signIn('viewer@b.example');
-  t.is((await harness.request('GET', `/api/logs/${own?.['id']}`, { as: `token ${other}` })).status, 404);
+  const [ownRecord] = (await get('/api/logs')).items;
+  const otherToken = await harness.signIn('viewer@b.example');
+  t.is((await harness.request('GET', `/api/logs/${ownRecord?.['id']}`, { as: `token ${otherToken}` })).status, 404);
   for (const id of ['x', '1-2-3', '99999999999999999999-0-0-0', '1-99999-0-0', '1-0-99999999999999999999-0'])
     t.is((await get(`/api/logs/${id}`)).status, 404, id);
 });
@@ -193,7 +205,7 @@ for (const [query, count] of logSearches)
     t.is(items.length, count);
   });
 
-const wrong: readonly (readonly [string, string])[] = [
+const invalidRequests: readonly (readonly [string, string])[] = [
   ['/api/logs?limit=0', 'limit'],
   ['/api/logs?limit=1001', 'limit'],
   ['/api/logs?limit=many', 'limit'],
@@ -215,8 +227,8 @@ const wrong: readonly (readonly [string, string])[] = [
   ['/api/metrics?limit=-1', 'limit'],
 ];
 
-for (const [path, field] of wrong)
-  test(`${path.slice(0, 60)} is refused with the field ${field} named`, async (t) => {
+for (const [path, field] of invalidRequests)
+  test(`${path.slice(0, 60)} is rejected, and the error names the field ${field}`, async (t) => {
     const { status, body } = await get(path);
     t.is(status, 400);
     t.is(body.error, 'VALIDATION_FAILED');
@@ -243,10 +255,10 @@ test('a trace in the list has its root span, its services and its errors', async
   const { items } = await get('/api/traces?scope=account');
   t.deepEqual(
     items.map(({ traceId }) => traceId),
-    [trace('3'), trace('2'), trace('1')],
+    [createTraceId('3'), createTraceId('2'), createTraceId('1')],
   );
   t.deepEqual(items[2], {
-    traceId: trace('1'),
+    traceId: createTraceId('1'),
     rootService: 'web',
     rootName: 'GET /',
     startTime: `${new Date(nowMs - 100_000).toISOString().slice(0, -1)}000000Z`,
@@ -281,39 +293,39 @@ for (const [query, expected] of traceSearches)
   });
 
 test('pages of traces neither skip nor repeat a trace', async (t) => {
-  const seen: unknown[] = [];
+  const traceIds: unknown[] = [];
   let cursor = '';
   do {
     const { items, body } = await get(`/api/traces?scope=account&limit=1&cursor=${cursor}`);
-    seen.push(...items.map(({ traceId }) => traceId));
+    traceIds.push(...items.map(({ traceId }) => traceId));
     cursor = body.nextCursor ?? '';
-  } while (cursor !== '' && seen.length < 500);
-  t.deepEqual(seen, [trace('3'), trace('2'), trace('1')]);
+  } while (cursor !== '' && traceIds.length < 500);
+  t.deepEqual(traceIds, [createTraceId('3'), createTraceId('2'), createTraceId('1')]);
 });
 
 test('pages of traces include the spans received before the list began', async (t) => {
-  const old = (trace: string, span_: string, secondsAgo: number): string =>
-    span({ trace, span: span_, secondsAgo, ms: 1, service: 'late', name: 'old' });
-  await insertSpans([old('8', '6', 7_000), old('9', '7', 7_010)]);
+  const lateSpan = (trace: string, spanId: string, secondsAgo: number): string =>
+    spanValues({ trace, span: spanId, secondsAgo, ms: 1, service: 'late', name: 'old' });
+  await insertSpans([lateSpan('8', '6', 7_000), lateSpan('9', '7', 7_010)]);
   const list = '/api/traces?scope=account&from=now-3h&to=now-90m&limit=1';
   const first = await get(list);
   t.deepEqual(
     first.items.map(({ traceId }) => traceId),
-    [trace('8')],
+    [createTraceId('8')],
   );
   await new Promise((resolve) => setTimeout(resolve, 10));
-  // It makes the first trace begin before the second: the next page would list it again.
-  await insertSpans([old('8', '8', 7_020)]);
+  // This span makes the first trace begin before the second, so the next page would list the trace again.
+  await insertSpans([lateSpan('8', '8', 7_020)]);
   const second = await get(`${list}&cursor=${first.body.nextCursor}`);
   t.deepEqual(
     second.items.map(({ traceId }) => traceId),
-    [trace('9')],
+    [createTraceId('9')],
   );
   t.is(second.body.nextCursor, null);
 });
 
 test('a trace has every span with events, links and resource, and is visible only to its own organization', async (t) => {
-  const { body } = await get(`/api/traces/${trace('1').toUpperCase()}`);
+  const { body } = await get(`/api/traces/${createTraceId('1').toUpperCase()}`);
   t.is(body.spans.length, 2);
   const child = body.spans.find(({ name }: { name: string }) => name === 'GET /cart');
   t.is(child.parentSpanId, '1'.repeat(16));
@@ -325,17 +337,17 @@ test('a trace has every span with events, links and resource, and is visible onl
   t.deepEqual(child.events[0].attributes, { retries: 3 });
   t.regex(child.events[0].time, /000000005Z$|\d{3}000005Z$/);
   t.deepEqual(child.links[0], {
-    traceId: trace('e'),
+    traceId: createTraceId('e'),
     spanId: 'd'.repeat(16),
     traceState: 'x=1',
     attributes: {},
     droppedAttributes: 0,
     flags: 0,
   });
-  t.is((await get(`/api/traces/${trace('4')}`)).status, 404);
-  t.is((await get(`/api/traces/${trace('1')}/logs`)).items.length, 1);
-  t.is((await get(`/api/traces/${trace('3')}/logs`)).items.length, 0);
-  t.is((await get(`/api/traces/${trace('4')}/logs`)).status, 404);
+  t.is((await get(`/api/traces/${createTraceId('4')}`)).status, 404);
+  t.is((await get(`/api/traces/${createTraceId('1')}/logs`)).items.length, 1);
+  t.is((await get(`/api/traces/${createTraceId('3')}/logs`)).items.length, 0);
+  t.is((await get(`/api/traces/${createTraceId('4')}/logs`)).status, 404);
 });
 
 test('metrics are listed by name with labels and series, page by page', async (t) => {

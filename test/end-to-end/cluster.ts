@@ -1,6 +1,6 @@
 /** The cluster form with servers of a test's own, which it may stop and kill. */
 import { join } from 'node:path';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { mongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
@@ -85,7 +85,7 @@ export const startCluster = async (directory: string, { shards = 1, brokers: cou
     await spreadOver(mongodb.url, shards);
     const migrated = await runOiq(['migrate'], environment);
     if (migrated.code !== 0) throw new Error(`oiq migrate failed:\n${migrated.errors}`);
-    const bus = await kafkaBus({ brokers: urls });
+    const bus = await openKafkaBus({ brokers: urls });
     return {
       kafka,
       brokers,

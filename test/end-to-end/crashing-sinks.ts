@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { kafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
+import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
@@ -24,7 +24,7 @@ const after = Number(process.argv[2]);
 
 const stream: Bus =
   settings.KAFKA_BROKERS.length > 0
-    ? await kafkaBus({ brokers: settings.KAFKA_BROKERS, sessionTimeoutMs: 6000 })
+    ? await openKafkaBus({ brokers: settings.KAFKA_BROKERS, sessionTimeoutMs: 6000 })
     : await segmentsBus({ directory: join(settings.DATA_DIR, 'bus'), lockWaitMs: 10_000 });
 const stored =
   settings.CLICKHOUSE_URL === undefined
@@ -35,9 +35,9 @@ const stored =
 const bus: Bus = {
   ensureTopics: (topics) => stream.ensureTopics(topics),
   producer: () => stream.producer(),
-  consumer: (options) => stream.consumer({ ...options, maxRecords: rangeRecords }),
+  createConsumer: (options) => stream.createConsumer({ ...options, maxRecords: rangeRecords }),
   read: (topic, partition, from, to) => stream.read(topic, partition, from, to),
-  follower: () => stream.follower(),
+  createFollower: () => stream.createFollower(),
   offsets: (topic) => stream.offsets(topic),
   lag: (group, topics) => stream.lag(group, topics),
   members: (groups) => stream.members(groups),

@@ -157,9 +157,9 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
         close: () => producer.close(),
       };
     },
-    consumer: (options) => stream.consumer(options),
+    createConsumer: (options) => stream.createConsumer(options),
     read: (topic, partition, first, last) => stream.read(topic, partition, first, last),
-    follower: () => stream.follower(),
+    createFollower: () => stream.createFollower(),
     offsets: (topic) => stream.offsets(topic),
     lag: (group, all) => stream.lag(group, all),
     members: (groups) => stream.members(groups),

@@ -607,7 +607,7 @@ declare('a user changes their password, sets up a second factor, and ends anothe
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await page.getByLabel('Code from the app').fill(await generate({ secret }));
   await page.keyboard.press('Enter');
-  await page.getByText('Each recovery code replaces the authenticator once.').waitFor();
+  await page.getByText('You can use each recovery code once instead of the authenticator app.').waitFor();
   const recovery = await page.locator('main [role=status] li').allTextContents();
   t.true(recovery.length >= 8);
   await page.getByText('Manage two-factor authentication').click();

@@ -1,26 +1,26 @@
-/** Values that may be unknown, with the reason */
+/** Renders values that may be unknown; a dash has the reason as its tooltip */
 import type { ComponentChildren } from 'preact';
-import { shownText } from '../frame/shown-text.tsx';
-import { shownValue } from './values.ts';
+import { renderText } from '../frame/shown-text.tsx';
+import { formatQuantity } from './values.ts';
 
-interface Known<Value> {
+interface KnownValue<Value> {
   readonly value: Value | null;
   readonly reason?: string | null | undefined;
 }
 
-const unknown = (reason: string | null | undefined): ComponentChildren => (
+const renderUnknown = (reason: string | null | undefined): ComponentChildren => (
   <span class="soft" title={reason ?? ''}>
     –<span class="sr-only"> no data: {reason}</span>
   </span>
 );
 
 /** Formats a number with a UCUM unit. */
-export const knownNumber = ({ value, reason }: Known<number>, unit = ''): ComponentChildren =>
-  value === null ? unknown(reason) : shownValue(value, unit);
+export const renderKnownNumber = ({ value, reason }: KnownValue<number>, unit = ''): ComponentChildren =>
+  value === null ? renderUnknown(reason) : formatQuantity(value, unit);
 
 /** Formats a share between 0 and 1 in percent. */
-export const knownShare = ({ value, reason }: Known<number>): ComponentChildren =>
-  value === null ? unknown(reason) : `${(100 * value).toFixed(1)} %`;
+export const renderKnownRatio = ({ value, reason }: KnownValue<number>): ComponentChildren =>
+  value === null ? renderUnknown(reason) : `${(100 * value).toFixed(1)} %`;
 
-export const knownText = ({ value, reason }: Known<string>): ComponentChildren =>
-  value === null ? unknown(reason) : <bdi>{shownText(value)}</bdi>;
+export const renderKnownText = ({ value, reason }: KnownValue<string>): ComponentChildren =>
+  value === null ? renderUnknown(reason) : <bdi>{renderText(value)}</bdi>;

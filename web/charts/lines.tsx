@@ -1,17 +1,17 @@
 /** Line chart: series, values at the pointer or at the end, and a table of values. Dragging selects a range. */
 import { useState } from 'preact/hooks';
-import { shownText } from '../frame/shown-text.tsx';
-import { shortTime, shownTime } from '../frame/shown-time.ts';
-import { setMoments } from '../frame/time-range.ts';
-import { Scrolled } from '../lists/scrolled.tsx';
+import { renderText } from '../frame/shown-text.tsx';
+import { formatShortTime, formatTime } from '../frame/shown-time.ts';
+import { setRangeInMs } from '../frame/time-range.ts';
+import { ScrollRegion } from '../lists/scrolled.tsx';
 import { TableHeader } from '../lists/table-header.tsx';
-import { stepAt, useDrag } from './drag.ts';
-import { type Line, shownValue } from './values.ts';
+import { findStep, useDrag } from './drag.ts';
+import { formatQuantity, type Line } from './values.ts';
 
 const height = 160;
-/** Number of line styles, after which colors and dashes repeat */
-const styles = 8;
-/** Maximum number of columns in the table of values */
+/** Number of line styles; further lines reuse them */
+const lineStyles = 8;
+/** Maximum number of series in the data table */
 const maxColumns = 20;
 
 export interface LinesProps {
@@ -26,22 +26,22 @@ export interface LinesProps {
   readonly lines: readonly Line[];
 }
 
-const known = (values: Line['values']): number[] => values.filter((value) => value !== undefined);
-const lastOf = ({ values }: Line): number | undefined => values.findLast((value) => value !== undefined);
+const removeMissing = (values: Line['values']): number[] => values.filter((value) => value !== undefined);
+const findLastValue = ({ values }: Line): number | undefined => values.findLast((value) => value !== undefined);
 
 /** Returns the range from 0, or a lower minimum, to the maximum. */
-const extentOf = (lines: readonly Line[]): { readonly low: number; readonly high: number } => {
+const toExtent = (lines: readonly Line[]): { readonly low: number; readonly high: number } => {
   let [low, high] = [0, 0];
   for (const { values } of lines)
-    for (const value of known(values)) {
+    for (const value of removeMissing(values)) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }
   return { low, high: high === low ? low + 1 : high };
 };
 
-/** Returns a path with gaps for missing values; an isolated value is a short stroke. */
-const pathOf = ({ values }: Line, { low, high }: ReturnType<typeof extentOf>): string => {
+/** Returns a path with gaps for missing values. An isolated value is a short stroke. */
+const toPath = ({ values }: Line, { low, high }: ReturnType<typeof toExtent>): string => {
   const parts: string[] = [];
   for (const [index, value] of values.entries()) {
     if (value === undefined) continue;
@@ -52,93 +52,100 @@ const pathOf = ({ values }: Line, { low, high }: ReturnType<typeof extentOf>): s
   return parts.join('');
 };
 
-const sentenceOf = ({ title, unit, lines }: LinesProps): string => {
-  const values = lines.flatMap(({ values }) => known(values));
+const describeChart = ({ title, unit, lines }: LinesProps): string => {
+  const values = lines.flatMap(({ values }) => removeMissing(values));
   if (values.length === 0) return `${title}: no values.`;
   const { low, high } = values.reduce(
     ({ low, high }, value) => ({ low: Math.min(low, value), high: Math.max(high, value) }),
     { low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY },
   );
-  return `${title}: ${lines.length} series, from ${shownValue(low, unit)} to ${shownValue(high, unit)}.`;
+  return `${title}: ${lines.length} series, from ${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}.`;
 };
 
-const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined) => void }) => {
-  const { steps, stepMs, lines, onPoint } = props;
-  const { chosen, dragHandlers } = useDrag(steps.length, (first, last) => {
+const Plot = (props: LinesProps & { readonly onPointerStep: (step: number | undefined) => void }) => {
+  const { steps, stepMs, lines, onPointerStep } = props;
+  const { selection, dragHandlers } = useDrag(steps.length, (first, last) => {
     const [from, to] = [steps[first], steps[last]];
-    if (from !== undefined && to !== undefined && last > first) setMoments(from, to + stepMs - 1);
+    if (from !== undefined && to !== undefined && last > first) setRangeInMs(from, to + stepMs - 1);
   });
-  const extent = extentOf(lines);
+  const extent = toExtent(lines);
   return (
     <svg
       class="lines"
       role="img"
-      aria-label={sentenceOf(props)}
+      aria-label={describeChart(props)}
       viewBox={`0 0 ${steps.length} ${height}`}
       preserveAspectRatio="none"
       {...dragHandlers}
       onPointerMove={(event) => {
-        onPoint(stepAt(event, steps.length));
+        onPointerStep(findStep(event, steps.length));
         dragHandlers.onPointerMove(event);
       }}
-      onPointerLeave={() => onPoint(undefined)}
+      onPointerLeave={() => onPointerStep(undefined)}
     >
       {lines.map((line, index) => (
-        <path key={line.name} class={`line-${index % styles}`} d={pathOf(line, extent)} />
+        <path key={line.name} class={`line-${index % lineStyles}`} d={toPath(line, extent)} />
       ))}
-      {chosen === undefined ? null : (
-        <rect class="chosen" x={chosen.first} width={chosen.last - chosen.first + 1} y={0} height={height} />
+      {selection === undefined ? null : (
+        <rect class="chosen" x={selection.first} width={selection.last - selection.first + 1} y={0} height={height} />
       )}
     </svg>
   );
 };
 
-const Legend = ({ name = 'the chart', lines, unit, at }: LinesProps & { readonly at: number | undefined }) => (
-  <Scrolled class="numbers" label={`Series of ${name}`}>
+const Legend = ({
+  name = 'the chart',
+  lines,
+  unit,
+  cursorIndex,
+}: LinesProps & { readonly cursorIndex: number | undefined }) => (
+  <ScrollRegion class="numbers" label={`Series of ${name}`}>
     <table>
-      <TableHeader columns={['Series', at === undefined ? 'Last' : 'At cursor', 'Min', 'Max']} />
+      <TableHeader columns={['Series', cursorIndex === undefined ? 'Last' : 'At cursor', 'Min', 'Max']} />
       <tbody>
         {lines.map((line, index) => {
-          const values = known(line.values);
+          const values = removeMissing(line.values);
           return (
             <tr key={line.name}>
               <td>
-                <span class={`swatch line-${index % styles}`} /> <bdi>{shownText(line.name)}</bdi>
+                <span class={`swatch line-${index % lineStyles}`} /> <bdi>{renderText(line.name)}</bdi>
               </td>
-              <td>{shownValue(at === undefined ? lastOf(line) : line.values[at], unit)}</td>
-              <td>{values.length === 0 ? '' : shownValue(Math.min(...values), unit)}</td>
-              <td>{values.length === 0 ? '' : shownValue(Math.max(...values), unit)}</td>
+              <td>
+                {formatQuantity(cursorIndex === undefined ? findLastValue(line) : line.values[cursorIndex], unit)}
+              </td>
+              <td>{values.length === 0 ? '' : formatQuantity(Math.min(...values), unit)}</td>
+              <td>{values.length === 0 ? '' : formatQuantity(Math.max(...values), unit)}</td>
             </tr>
           );
         })}
       </tbody>
     </table>
-  </Scrolled>
+  </ScrollRegion>
 );
 
-/** Table of a chart's values, rendered on demand. */
-export const ValueTable = ({
+/** Data table of a chart, rendered when it is opened */
+export const ChartDataTable = ({
   steps,
   lines,
   name = 'the chart',
-  shown,
+  formatCell,
 }: Pick<LinesProps, 'steps' | 'lines' | 'name'> & {
   /** Formats a value of the line at an index */
-  readonly shown: (value: number | undefined, index: number) => string;
+  readonly formatCell: (value: number | undefined, index: number) => string;
 }) => {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   return (
-    <details class="numbers-of" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details class="numbers-of" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>Data table</summary>
       {isOpen ? (
-        <Scrolled class="numbers" label={`Data of ${name}`}>
+        <ScrollRegion class="numbers" label={`Data of ${name}`}>
           <table>
             <thead>
               <tr>
                 <th scope="col">From</th>
                 {lines.slice(0, maxColumns).map(({ name }) => (
                   <th key={name} scope="col">
-                    {shownText(name)}
+                    {renderText(name)}
                   </th>
                 ))}
               </tr>
@@ -146,44 +153,44 @@ export const ValueTable = ({
             <tbody>
               {steps.map((step, index) => (
                 <tr key={step}>
-                  <td>{shownTime(step)}</td>
+                  <td>{formatTime(step)}</td>
                   {lines.slice(0, maxColumns).map(({ name, values }, column) => (
-                    <td key={name}>{shown(values[index], column)}</td>
+                    <td key={name}>{formatCell(values[index], column)}</td>
                   ))}
                 </tr>
               ))}
             </tbody>
           </table>
-          {lines.length > maxColumns ? <p class="soft">First {maxColumns} series shown.</p> : null}
-        </Scrolled>
+          {lines.length > maxColumns ? <p class="soft">Only the first {maxColumns} series are shown.</p> : null}
+        </ScrollRegion>
       ) : null}
     </details>
   );
 };
 
-export const Lines = (props: LinesProps) => {
-  const [at, setAt] = useState<number>();
+export const LineChart = (props: LinesProps) => {
+  const [cursorIndex, setCursorIndex] = useState<number>();
   const { steps, stepMs, lines, unit } = props;
   const first = steps[0];
   const last = steps.at(-1);
   if (first === undefined || last === undefined) return null;
-  const { low, high } = extentOf(lines);
-  const here = at === undefined ? undefined : steps[at];
+  const { low, high } = toExtent(lines);
+  const cursorTime = cursorIndex === undefined ? undefined : steps[cursorIndex];
   return (
     <div>
       <p class="axis">
-        <span>{shownValue(high, unit)}</span>
-        <span>{here === undefined ? '' : shownTime(here)}</span>
+        <span>{formatQuantity(high, unit)}</span>
+        <span>{cursorTime === undefined ? '' : formatTime(cursorTime)}</span>
       </p>
-      <Plot {...props} onPoint={setAt} />
+      <Plot {...props} onPointerStep={setCursorIndex} />
       <p class="axis">
         <span>
-          {shownValue(low, unit)} · {shortTime(first)}
+          {formatQuantity(low, unit)} · {formatShortTime(first)}
         </span>
-        <span>{shortTime(last + stepMs)}</span>
+        <span>{formatShortTime(last + stepMs)}</span>
       </p>
-      <Legend {...props} at={at} />
-      <ValueTable {...props} shown={(value) => shownValue(value, unit)} />
+      <Legend {...props} cursorIndex={cursorIndex} />
+      <ChartDataTable {...props} formatCell={(value) => formatQuantity(value, unit)} />
     </div>
   );
 };

@@ -1,32 +1,32 @@
-/** A selectable series of a result over time. The URL contains the selection. */
+/** Chart of one series of a result, with a select for the series. The URL stores the selection. */
 import { useMemo } from 'preact/hooks';
 import type { Result } from '../../queries/result.ts';
-import { change, inAddress } from '../frame/address.ts';
-import { shownText } from '../frame/shown-text.tsx';
-import { Lines } from './lines.tsx';
-import { linesOf } from './values.ts';
+import { readParam, setParams } from '../frame/address.ts';
+import { renderText } from '../frame/shown-text.tsx';
+import { LineChart } from './lines.tsx';
+import { toLines } from './values.ts';
 
-export const OneSeries = <Name extends string>({
+export const SeriesSelectChart = <Name extends string>({
   titles,
   defaultName,
-  answer,
+  result,
 }: {
   /** Titles by series name */
   readonly titles: Readonly<Record<Name, string>>;
-  /** Selection if the URL has none */
+  /** Default if the URL has no selection */
   readonly defaultName: Name;
-  readonly answer: Pick<Result, 'series' | 'partial' | 'stepMs'> | undefined;
+  readonly result: Pick<Result, 'series' | 'partial' | 'stepMs'> | undefined;
 }) => {
-  const isKnown = (name: string): name is Name => name in titles;
-  const written = inAddress('counter');
-  const counter = isKnown(written) ? written : defaultName;
-  const found = answer?.series.find(({ name }) => name === counter);
-  const { steps, lines } = useMemo(() => linesOf({ series: found === undefined ? [] : [found] }), [found]);
+  const isName = (name: string): name is Name => name in titles;
+  const parameter = readParam('counter');
+  const counter = isName(parameter) ? parameter : defaultName;
+  const series = result?.series.find(({ name }) => name === counter);
+  const { steps, lines } = useMemo(() => toLines({ series: series === undefined ? [] : [series] }), [series]);
   return (
     <section aria-label="Over time">
       <label>
         Over time{' '}
-        <select value={counter} onChange={({ currentTarget }) => change({ counter: currentTarget.value })}>
+        <select value={counter} onChange={({ currentTarget }) => setParams({ counter: currentTarget.value })}>
           {Object.entries<string>(titles).map(([name, title]) => (
             <option key={name} value={name}>
               {title}
@@ -34,16 +34,16 @@ export const OneSeries = <Name extends string>({
           ))}
         </select>
       </label>
-      {answer !== undefined && found === undefined ? (
+      {result !== undefined && series === undefined ? (
         <p class="soft">
-          No data: {shownText(answer.partial.map(({ message }) => message).join('; ') || 'no values')}.
+          No data: {renderText(result.partial.map(({ message }) => message).join('; ') || 'no values')}.
         </p>
       ) : null}
-      <Lines
+      <LineChart
         title={titles[counter]}
-        unit={found?.unit ?? ''}
+        unit={series?.unit ?? ''}
         steps={steps}
-        stepMs={answer?.stepMs ?? 0}
+        stepMs={result?.stepMs ?? 0}
         lines={lines}
       />
     </section>

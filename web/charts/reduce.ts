@@ -1,6 +1,6 @@
-/** Reduces values to one number */
+/** Reduces the values of a panel to one number */
 
-export const numberOf = (value: unknown): number | undefined => {
+export const toNumberOrUndefined = (value: unknown): number | undefined => {
   if (value === null || value === undefined || value === '' || typeof value === 'object') return undefined;
   const number = Number(value);
   return Number.isNaN(number) ? undefined : number;
@@ -9,27 +9,27 @@ export const numberOf = (value: unknown): number | undefined => {
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 const mean = (values: readonly number[]): number => sum(values) / values.length;
 const variance = (values: readonly number[]): number => {
-  const middle = mean(values);
-  return mean(values.map((value) => (value - middle) ** 2));
+  const average = mean(values);
+  return mean(values.map((value) => (value - average) ** 2));
 };
-const quantile = (values: readonly number[], share: number): number => {
+const quantile = (values: readonly number[], fraction: number): number => {
   const sorted = [...values].sort((one, other) => one - other);
-  const at = (sorted.length - 1) * share;
-  const [below = 0, above = 0] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
-  return below + (above - below) * (at - Math.floor(at));
+  const position = (sorted.length - 1) * fraction;
+  const [below = 0, above = 0] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
+  return below + (above - below) * (position - Math.floor(position));
 };
-const changes = (values: readonly number[]): number =>
+const countChanges = (values: readonly number[]): number =>
   values.filter((value, at) => at > 0 && value !== values[at - 1]).length;
-/** Returns the increase of a counter, with resets accounted for. */
-const growth = (values: readonly number[]): number =>
+/** Returns the increase of a counter across its resets. */
+const sumIncreases = (values: readonly number[]): number =>
   sum(
     values.map((value, at) => (at === 0 ? 0 : value >= (values[at - 1] ?? 0) ? value - (values[at - 1] ?? 0) : value)),
   );
 const first = (values: readonly number[]): number => values[0] ?? 0;
 const last = (values: readonly number[]): number => values.at(-1) ?? 0;
 
-/** Reducers of non-empty lists without missing values */
-const figures: Readonly<Record<string, (values: readonly number[]) => number>> = {
+/** Reducers for non-empty lists without missing values */
+const reducers: Readonly<Record<string, (values: readonly number[]) => number>> = {
   last,
   'last-not-null': last,
   first,
@@ -44,23 +44,23 @@ const figures: Readonly<Record<string, (values: readonly number[]) => number>> =
   range: (values) => values.reduce((a, b) => Math.max(a, b)) - values.reduce((a, b) => Math.min(a, b)),
   difference: (values) => last(values) - first(values),
   'difference-percent': (values) => (100 * (last(values) - first(values))) / first(values),
-  delta: growth,
+  delta: sumIncreases,
   deviation: (values) => Math.sqrt(variance(values)),
   'distinct-count': (values) => new Set(values).size,
-  'change-count': changes,
+  'change-count': countChanges,
 };
 
 /**
- * Returns the result of a panel reducer; `undefined` if there is none. Reducers without a numeric result return the
- * last value.
+ * Returns the result of a panel reducer, or `undefined` if there is no numeric value. Unknown reducers return the last
+ * value.
  */
-export const reduced = (values: readonly unknown[], reducer: string): number | undefined => {
-  if (reducer === 'last') return numberOf(values.at(-1));
-  if (reducer === 'first') return numberOf(values[0]);
-  const known = values.map(numberOf).filter((value) => value !== undefined);
+export const reduceValues = (values: readonly unknown[], reducer: string): number | undefined => {
+  if (reducer === 'last') return toNumberOrUndefined(values.at(-1));
+  if (reducer === 'first') return toNumberOrUndefined(values[0]);
+  const numbers = values.map(toNumberOrUndefined).filter((value) => value !== undefined);
   if (reducer === 'count') return values.length;
-  if (known.length === 0) return undefined;
+  if (numbers.length === 0) return undefined;
   const percentile = /^p(\d{1,3})$/.exec(reducer)?.[1];
-  if (percentile !== undefined) return quantile(known, Number(percentile) / 100);
-  return (figures[reducer] ?? last)(known);
+  if (percentile !== undefined) return quantile(numbers, Number(percentile) / 100);
+  return (reducers[reducer] ?? last)(numbers);
 };

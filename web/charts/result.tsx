@@ -1,32 +1,35 @@
-/** Query result as lines or a table */
+/** Query result as a line chart or a table */
 
 import type { Result } from '../../queries/result.ts';
-import { shownText, textOf } from '../frame/shown-text.tsx';
-import { shownTime } from '../frame/shown-time.ts';
-import { Scrolled } from '../lists/scrolled.tsx';
+import { renderText, toText } from '../frame/shown-text.tsx';
+import { formatTime } from '../frame/shown-time.ts';
+import { ScrollRegion } from '../lists/scrolled.tsx';
 import { TableHeader } from '../lists/table-header.tsx';
-import { Lines } from './lines.tsx';
-import { numberOf } from './reduce.ts';
-import { linesOf, shownValue } from './values.ts';
+import { LineChart } from './lines.tsx';
+import { toNumberOrUndefined } from './reduce.ts';
+import { formatQuantity, toLines } from './values.ts';
 
 /** Maximum number of displayed rows */
 const maxRows = 500;
 
-const shownIn = ({ type, unit }: Result['columns'][number], value: unknown): string => {
+const formatCell = ({ type, unit }: Result['columns'][number], value: unknown): string => {
   if (value === null || value === undefined) return '';
-  if (type === 'time') return shownTime(typeof value === 'number' ? value : Date.parse(String(value)));
-  if (type === 'number' || type === 'duration') return shownValue(numberOf(value), unit) || textOf(value);
-  return textOf(value);
+  if (type === 'time') return formatTime(typeof value === 'number' ? value : Date.parse(String(value)));
+  if (type === 'number' || type === 'duration')
+    return formatQuantity(toNumberOrUndefined(value), unit) || toText(value);
+  return toText(value);
 };
 
-export const ResultShown = ({ result, title }: { readonly result: Result; readonly title: string }) => {
+export const ResultView = ({ result, title }: { readonly result: Result; readonly title: string }) => {
   const { form, columns, rows, stepMs } = result;
   if (form === 'series') {
-    const { steps, lines } = linesOf(result);
-    return <Lines title={title} steps={steps} lines={lines} stepMs={stepMs ?? 0} unit={result.series[0]?.unit ?? ''} />;
+    const { steps, lines } = toLines(result);
+    return (
+      <LineChart title={title} steps={steps} lines={lines} stepMs={stepMs ?? 0} unit={result.series[0]?.unit ?? ''} />
+    );
   }
   return (
-    <Scrolled class="scrolled" label={`Result: ${title}`}>
+    <ScrollRegion class="scrolled" label={`Result: ${title}`}>
       <table class="figures texts">
         <TableHeader columns={columns.map(({ name }) => name)} />
         <tbody>
@@ -35,14 +38,14 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
             <tr key={`${index}`}>
               {columns.map((column, at) => (
                 <td key={column.name} class={column.type === 'number' || column.type === 'duration' ? 'number' : ''}>
-                  <bdi>{shownText(shownIn(column, row[at]))}</bdi>
+                  <bdi>{renderText(formatCell(column, row[at]))}</bdi>
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {rows.length > maxRows ? <p class="soft">First {maxRows} rows shown.</p> : null}
-    </Scrolled>
+      {rows.length > maxRows ? <p class="soft">Only the first {maxRows} rows are shown.</p> : null}
+    </ScrollRegion>
   );
 };

@@ -1,11 +1,11 @@
-/** Sparkline without axes; adjacent text describes it */
-import { numberOf } from './reduce.ts';
+/** Sparkline without axes; the text next to it describes the values */
+import { toNumberOrUndefined } from './reduce.ts';
 
-export const Spark = ({ values }: { readonly values: readonly unknown[] }) => {
-  const numbers = values.map(numberOf);
-  const known = numbers.filter((value) => value !== undefined);
-  if (known.length < 2) return null;
-  const [low, high] = [Math.min(...known), Math.max(...known)];
+export const Sparkline = ({ values }: { readonly values: readonly unknown[] }) => {
+  const numbers = values.map(toNumberOrUndefined);
+  const definedNumbers = numbers.filter((value) => value !== undefined);
+  if (definedNumbers.length < 2) return null;
+  const [low, high] = [Math.min(...definedNumbers), Math.max(...definedNumbers)];
   const points = numbers.flatMap((value, at) =>
     value === undefined ? [] : [`${at},${(30 - ((value - low) / (high - low || 1)) * 28).toFixed(1)}`],
   );

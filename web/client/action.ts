@@ -1,12 +1,12 @@
-/** A call that changes data, sent on a user action */
+/** API call that changes data on a user action */
 import { signal } from '@preact/signals';
-import type { Answered, Call, Declared, Sent } from './call.ts';
+import type { Call, CallInput, OperationDeclaration, ResponseBody } from './call.ts';
 import { CallError, request } from './request.ts';
 
-export class Action<Operation extends Declared> {
+export class Action<Operation extends OperationDeclaration> {
   readonly call: Call<Operation>;
   readonly isRunning = signal(false);
-  /** Why the last call was rejected */
+  /** Error of the last call */
   readonly error = signal<CallError | undefined>(undefined);
 
   constructor(call: Call<Operation>) {
@@ -14,15 +14,15 @@ export class Action<Operation extends Declared> {
   }
 
   /**
-   * Sends the call. Returns the response; `undefined` after a failure, for which `error` has the reason. Only one call
-   * runs at a time.
+   * Sends the call and returns the response, or `undefined` if the call failed or another one is running. `error` has
+   * the reason of a failure.
    */
-  async run(sent: Sent<Operation>): Promise<Answered<Operation> | undefined> {
+  async run(callInput: CallInput<Operation>): Promise<ResponseBody<Operation> | undefined> {
     if (this.isRunning.peek()) return undefined;
     this.isRunning.value = true;
     this.error.value = undefined;
     try {
-      return await request(this.call, sent);
+      return await request(this.call, callInput);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.error.value = error;

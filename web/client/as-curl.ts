@@ -1,13 +1,16 @@
-/** Formats a call for use outside of the page */
-import { addressOf, type Call, type Declared, type Sent } from './call.ts';
+/** Formats an API call as a curl command */
+import { type Call, type CallInput, type OperationDeclaration, toUrl } from './call.ts';
 
 /** Returns the call as a shell command that reads the user's token from `$TOKEN`. */
-export const asCurl = <Operation extends Declared>(call: Call<Operation>, sent: Sent<Operation>): string => {
-  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+export const toCurl = <Operation extends OperationDeclaration>(
+  call: Call<Operation>,
+  callInput: CallInput<Operation>,
+): string => {
+  const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const parts = ['curl -s', ...(call.method === 'GET' ? [] : [`-X ${call.method}`])];
   parts.push('-H "authorization: Bearer $TOKEN"');
-  if (sent.ifMatch !== undefined) parts.push(`-H 'if-match: "${sent.ifMatch}"'`);
-  if (sent.body !== undefined)
-    parts.push("-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(sent.body))}`);
-  return [...parts, quoted(`${location.origin}${addressOf(call, sent)}`)].join(' ');
+  if (callInput.ifMatch !== undefined) parts.push(`-H 'if-match: "${callInput.ifMatch}"'`);
+  if (callInput.body !== undefined)
+    parts.push("-H 'content-type: application/json'", `-d ${quote(JSON.stringify(callInput.body))}`);
+  return [...parts, quote(`${location.origin}${toUrl(call, callInput)}`)].join(' ');
 };

@@ -1,8 +1,8 @@
-/** API calls, typed by the declarations of operations. The page only includes their types. */
+/** API calls with the types of the operations they call. The page bundle contains only these types. */
 import type { z } from 'zod';
 
-/** Part of an operation's declaration that the client needs */
-export interface Declared {
+/** The parts of an operation's declaration that the client needs */
+export interface OperationDeclaration {
   readonly method: string;
   readonly path: string;
   readonly params?: z.ZodType | undefined;
@@ -11,33 +11,33 @@ export interface Declared {
   readonly response: z.ZodType;
 }
 
-/** An operation as called by the page */
-export interface Call<Operation extends Declared> {
+/** API operation that the page calls */
+export interface Call<Operation extends OperationDeclaration> {
   readonly method: Operation['method'];
   readonly path: Operation['path'];
-  /** Only carries the types */
-  readonly of?: Operation;
+  /** Never set; only carries the type */
+  readonly operation?: Operation;
 }
 
-type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : Record<string, never>;
+type SchemaInput<Schema> = Schema extends z.ZodType ? z.input<Schema> : Record<string, never>;
 
-/** Request of a call */
-export interface Sent<Operation extends Declared> {
-  readonly params?: InputOf<Operation['params']>;
-  readonly query?: InputOf<Operation['query']>;
-  readonly body?: InputOf<Operation['body']>;
+/** Parameters and body of a call */
+export interface CallInput<Operation extends OperationDeclaration> {
+  readonly params?: SchemaInput<Operation['params']>;
+  readonly query?: SchemaInput<Operation['query']>;
+  readonly body?: SchemaInput<Operation['body']>;
   /** Version of the changed resource, if the operation requires it */
   readonly ifMatch?: number;
 }
 
-/** Response of a call */
-export type Answered<Operation extends Declared> = z.output<Operation['response']>;
+/** Response body of a call */
+export type ResponseBody<Operation extends OperationDeclaration> = z.output<Operation['response']>;
 
 /**
- * Returns a call: `callOf<typeof listLogs>('GET', '/api/logs')`. The compiler checks method and path against the
- * declaration.
+ * Declares a call, for example `declareCall<typeof listLogs>('GET', '/api/logs')`. The compiler checks the method and
+ * path against the operation.
  */
-export const callOf = <Operation extends Declared>(
+export const declareCall = <Operation extends OperationDeclaration>(
   method: Operation['method'],
   path: Operation['path'],
 ): Call<Operation> => ({ method, path });
@@ -47,66 +47,70 @@ interface Resource {
   shown(document: never, context: never): Promise<unknown>;
 }
 /** View of a configuration resource */
-export type ViewOf<Kind extends Resource> = Awaited<ReturnType<Kind['shown']>>;
+export type ResourceView<Kind extends Resource> = Awaited<ReturnType<Kind['shown']>>;
 
-/** An operation with filters from a list, which the compiler cannot infer */
-export type Filtered<Operation extends Declared> = Omit<Operation, 'query'> & {
+/** List operation with any filters, because the compiler cannot infer the filters of a generated operation */
+export type WithFilters<Operation extends OperationDeclaration> = Omit<Operation, 'query'> & {
   readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
 };
 
-/** List and creation of a configuration resource: `listOf<typeof alertRuleResource>('/api/alerts/rules')` */
-interface ListOf<Kind extends Resource> extends Declared {
+/** Lists configuration resources, for example `declareListCall<typeof alertRuleResource>('/api/alerts/rules')` */
+interface ListOperation<Kind extends Resource> extends OperationDeclaration {
   readonly method: 'GET';
   readonly query: z.ZodType<unknown, Readonly<Record<string, string | number>>>;
-  readonly response: z.ZodType<{ readonly items: readonly ViewOf<Kind>[]; readonly nextCursor: string | null }>;
+  readonly response: z.ZodType<{ readonly items: readonly ResourceView<Kind>[]; readonly nextCursor: string | null }>;
 }
-interface CreationOf<Kind extends Resource, Fields extends z.ZodType> extends Declared {
+interface CreateOperation<Kind extends Resource, Fields extends z.ZodType> extends OperationDeclaration {
   readonly method: 'POST';
   readonly body: Fields;
-  readonly response: z.ZodType<ViewOf<Kind>>;
+  readonly response: z.ZodType<ResourceView<Kind>>;
 }
-/** Reads, replaces or updates a configuration resource */
-interface OneOf<Kind extends Resource, Method extends string, Fields extends z.ZodType | undefined> extends Declared {
+/** Reads, replaces or updates one configuration resource */
+interface ItemOperation<Kind extends Resource, Method extends string, Fields extends z.ZodType | undefined>
+  extends OperationDeclaration {
   readonly method: Method;
   readonly params: z.ZodType<unknown, Readonly<Record<string, string>>>;
   readonly body: Fields;
-  readonly response: z.ZodType<ViewOf<Kind>>;
+  readonly response: z.ZodType<ResourceView<Kind>>;
 }
-interface Removal extends Declared {
+interface DeleteOperation extends OperationDeclaration {
   readonly method: 'DELETE';
   readonly params: z.ZodType<unknown, Readonly<Record<string, string>>>;
   readonly response: z.ZodType<object>;
 }
-export const listOf = <Kind extends Resource>(path: string): Call<ListOf<Kind>> => ({ method: 'GET', path });
-export const creationOf = <Kind extends Resource, Fields extends z.ZodType>(
+export const declareListCall = <Kind extends Resource>(path: string): Call<ListOperation<Kind>> => ({
+  method: 'GET',
+  path,
+});
+export const declareCreateCall = <Kind extends Resource, Fields extends z.ZodType>(
   path: string,
-): Call<CreationOf<Kind, Fields>> => ({ method: 'POST', path });
+): Call<CreateOperation<Kind, Fields>> => ({ method: 'POST', path });
 
-/** Returns a path with query parameters; those without a value are omitted. */
-export const asQuery = (path: string, query: Readonly<Record<string, unknown>>): string => {
+/** Adds query parameters to a path. Parameters without a value are omitted. */
+export const addQuery = (path: string, query: Readonly<Record<string, unknown>>): string => {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== '') params.set(name, String(value));
   return params.size === 0 ? path : `${path}?${params}`;
 };
-export const replacementOf = <Kind extends Resource, Fields extends z.ZodType>(
+export const declareReplaceCall = <Kind extends Resource, Fields extends z.ZodType>(
   path: string,
-): Call<OneOf<Kind, 'PUT', Fields>> => ({ method: 'PUT', path });
-export const changeOf = <Kind extends Resource, Fields>(
+): Call<ItemOperation<Kind, 'PUT', Fields>> => ({ method: 'PUT', path });
+export const declareUpdateCall = <Kind extends Resource, Fields>(
   path: string,
-): Call<OneOf<Kind, 'PATCH', z.ZodType<unknown, Fields>>> => ({ method: 'PATCH', path });
-export const readingOf = <Kind extends Resource>(path: string): Call<OneOf<Kind, 'GET', undefined>> => ({
+): Call<ItemOperation<Kind, 'PATCH', z.ZodType<unknown, Fields>>> => ({ method: 'PATCH', path });
+export const declareReadCall = <Kind extends Resource>(path: string): Call<ItemOperation<Kind, 'GET', undefined>> => ({
   method: 'GET',
   path,
 });
-export const removalOf = (path: string): Call<Removal> => ({ method: 'DELETE', path });
+export const declareDeleteCall = (path: string): Call<DeleteOperation> => ({ method: 'DELETE', path });
 
-/** Returns the path and query of a call; parameters without a value are omitted. */
-export const addressOf = <Operation extends Declared>(
+/** Returns the URL of a call, relative to the host. Query parameters without a value are omitted. */
+export const toUrl = <Operation extends OperationDeclaration>(
   { path }: Call<Operation>,
-  { params, query }: Sent<Operation>,
+  { params, query }: CallInput<Operation>,
 ): string => {
-  const given = new Map(Object.entries((params ?? {}) as Record<string, unknown>));
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given.get(name))));
-  return asQuery(filled, (query ?? {}) as Record<string, unknown>);
+  const pathParams = new Map(Object.entries((params ?? {}) as Record<string, unknown>));
+  const filledPath = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(pathParams.get(name))));
+  return addQuery(filledPath, (query ?? {}) as Record<string, unknown>);
 };

@@ -1,4 +1,4 @@
-/** Live tail of records over a WebSocket, which reconnects after the last received frame */
+/** Live tail of records over a WebSocket. After a disconnect it resumes at the last received frame. */
 import { signal } from '@preact/signals';
 import type { z } from 'zod';
 import type { HeartbeatFrame, LogsFrame } from '../../api/streams/frame.ts';
@@ -8,80 +8,80 @@ export type TailedRecord = z.output<typeof LogsFrame>['records'][number];
 
 /** Maximum number of records in memory; older ones are discarded */
 const maxRecords = 5_000;
-/** Interval of updates in milliseconds, which limits the load on the browser */
-const shownEveryMs = 200;
-const maxWaitMs = 30_000;
+/** Minimum interval between display updates, which limits the load on the browser */
+const displayIntervalMs = 200;
+const maxReconnectMs = 30_000;
 
 /** State of a live tail */
-export interface Tailing {
-  readonly is: 'connecting' | 'live' | 'waiting' | 'paused' | 'over';
-  /** Why it is waiting */
+export interface TailState {
+  readonly status: 'connecting' | 'live' | 'waiting' | 'paused' | 'over';
+  /** Reason for a reconnect; otherwise empty */
   readonly reason: string;
 }
 
-/** Records that were not displayed since the tail began, as reported by the server */
-export interface Missed {
+/** Records that the server did not send since the tail started */
+export interface MissedRecords {
   readonly dropped: number;
   readonly skipped: number;
   readonly hasGap: boolean;
 }
 
-const nothingMissed: Missed = { dropped: 0, skipped: 0, hasGap: false };
+const nothingMissed: MissedRecords = { dropped: 0, skipped: 0, hasGap: false };
 
 export class LiveTail {
-  readonly state = signal<Tailing>({ is: 'over', reason: '' });
+  readonly state = signal<TailState>({ status: 'over', reason: '' });
   /** Displayed records, newest first */
   readonly records = signal<readonly TailedRecord[]>([]);
-  readonly missed = signal<Missed>(nothingMissed);
-  /** Number of records received since the tail began */
-  readonly came = signal(0);
+  readonly missed = signal<MissedRecords>(nothingMissed);
+  /** Number of displayed records since the tail started */
+  readonly receivedCount = signal(0);
   /** Number of records received while paused */
-  readonly waiting = signal(0);
+  readonly pendingCount = signal(0);
   #buffer: TailedRecord[] = [];
-  #came = 0;
+  #receivedCount = 0;
   #missed = nothingMissed;
   #socket: WebSocket | undefined;
   #position = '';
   #query: Readonly<Record<string, string>> = {};
-  #again: ReturnType<typeof setTimeout> | undefined;
-  #shows: ReturnType<typeof setTimeout> | undefined;
-  #breaks = 0;
+  #reconnectTimer: ReturnType<typeof setTimeout> | undefined;
+  #displayTimer: ReturnType<typeof setTimeout> | undefined;
+  #failedAttempts = 0;
   #isPaused = false;
 
-  /** Opens the tail, which begins with the last matching records. */
+  /** Opens the tail. It starts with the latest matching records. */
   open(query: Readonly<Record<string, string>>): void {
     this.close();
     this.#query = query;
     this.#position = '';
     this.#buffer = [];
-    this.#came = 0;
+    this.#receivedCount = 0;
     this.#missed = nothingMissed;
     this.#isPaused = false;
-    this.#show();
+    this.#updateDisplay();
     this.#connect();
   }
 
   #connect(): void {
-    this.state.value = { is: this.#isPaused ? 'paused' : 'connecting', reason: '' };
-    const begin: Record<string, string> = this.#position === '' ? { last: '200' } : { resume: this.#position };
-    const address = new URL(`/ws/live-tail?${new URLSearchParams({ ...this.#query, ...begin })}`, location.href);
+    this.state.value = { status: this.#isPaused ? 'paused' : 'connecting', reason: '' };
+    const startParams: Record<string, string> = this.#position === '' ? { last: '200' } : { resume: this.#position };
+    const address = new URL(`/ws/live-tail?${new URLSearchParams({ ...this.#query, ...startParams })}`, location.href);
     address.protocol = address.protocol.replace('http', 'ws');
     const socket = new WebSocket(address);
     this.#socket = socket;
     socket.addEventListener('open', () => {
-      this.#breaks = 0;
-      this.state.value = { is: this.#isPaused ? 'paused' : 'live', reason: '' };
+      this.#failedAttempts = 0;
+      this.state.value = { status: this.#isPaused ? 'paused' : 'live', reason: '' };
     });
     socket.addEventListener('message', ({ data }) => this.#handleFrame(JSON.parse(String(data)) as Frame));
     socket.addEventListener('close', ({ reason }) => {
       if (this.#socket !== socket) return;
-      const waitMs = Math.min(maxWaitMs, 1_000 * 2 ** this.#breaks++);
+      const waitMs = Math.min(maxReconnectMs, 1_000 * 2 ** this.#failedAttempts++);
       const closeReason = reason === '' ? 'The connection was closed' : reason;
       this.state.value = {
-        is: 'waiting',
+        status: 'waiting',
         reason: `${closeReason}. Reconnecting after the last record in ${waitMs / 1_000} s.`,
       };
-      this.#again = setTimeout(() => this.#connect(), waitMs);
+      this.#reconnectTimer = setTimeout(() => this.#connect(), waitMs);
     });
   }
 
@@ -95,45 +95,45 @@ export class LiveTail {
     };
     if (frame.type === 'records') {
       this.#buffer.push(...frame.records);
-      this.#came += frame.records.length;
-      // In steps, because moving all records for each frame is expensive.
+      this.#receivedCount += frame.records.length;
+      // Trims only when the buffer has doubled, because copying all records for each frame is expensive.
       if (this.#buffer.length > maxRecords * 2) this.#buffer = this.#buffer.slice(-maxRecords);
     }
-    this.#shows ??= setTimeout(() => this.#show(), shownEveryMs);
+    this.#displayTimer ??= setTimeout(() => this.#updateDisplay(), displayIntervalMs);
   }
 
-  #show(): void {
-    clearTimeout(this.#shows);
-    this.#shows = undefined;
+  #updateDisplay(): void {
+    clearTimeout(this.#displayTimer);
+    this.#displayTimer = undefined;
     this.missed.value = this.#missed;
     if (this.#isPaused) {
-      this.waiting.value = this.#came - this.came.peek();
+      this.pendingCount.value = this.#receivedCount - this.receivedCount.peek();
       return;
     }
-    this.came.value = this.#came;
-    this.waiting.value = 0;
+    this.receivedCount.value = this.#receivedCount;
+    this.pendingCount.value = 0;
     this.records.value = this.#buffer.slice(-maxRecords).reverse();
   }
 
-  /** Pauses the display; received records are buffered until it resumes. */
+  /** Pauses the display. Received records are buffered. */
   pause(): void {
     this.#isPaused = true;
-    if (this.state.peek().is === 'live') this.state.value = { is: 'paused', reason: '' };
+    if (this.state.peek().status === 'live') this.state.value = { status: 'paused', reason: '' };
   }
 
-  goOn(): void {
+  resume(): void {
     this.#isPaused = false;
-    if (this.state.peek().is === 'paused') this.state.value = { is: 'live', reason: '' };
-    this.#show();
+    if (this.state.peek().status === 'paused') this.state.value = { status: 'live', reason: '' };
+    this.#updateDisplay();
   }
 
   close(): void {
-    clearTimeout(this.#again);
-    clearTimeout(this.#shows);
-    this.#shows = undefined;
+    clearTimeout(this.#reconnectTimer);
+    clearTimeout(this.#displayTimer);
+    this.#displayTimer = undefined;
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.close();
-    this.state.value = { is: 'over', reason: '' };
+    this.state.value = { status: 'over', reason: '' };
   }
 }

@@ -1,75 +1,72 @@
-/** A call whose result a view displays: response, age, and error */
+/** API call whose response, age and error a view displays */
 import { signal } from '@preact/signals';
-import { asCurl } from './as-curl.ts';
-import type { Answered, Call, Declared, Sent } from './call.ts';
+import { toCurl } from './as-curl.ts';
+import type { Call, CallInput, OperationDeclaration, ResponseBody } from './call.ts';
 import { CallError, request } from './request.ts';
 
 /** State of a call. The previous response remains while a new one is loading. */
-export interface QueryState<Answer> {
+export interface QueryState<Response> {
   readonly isLoading: boolean;
-  readonly answer?: Answer | undefined;
+  readonly response?: Response | undefined;
   readonly error?: CallError | undefined;
   /** Time of the response, in epoch milliseconds */
-  readonly answeredAt?: number | undefined;
+  readonly respondedAt?: number | undefined;
   readonly durationMs?: number | undefined;
-  /** Last call as a shell command */
+  /** Last call as a curl command */
   readonly curl?: string | undefined;
   /** Cancels the call, also on the server */
-  readonly cancel?: (() => void) | undefined;
+  readonly abortController?: (() => void) | undefined;
 }
 
-const errorOf = (error: unknown): CallError =>
+const toCallError = (error: unknown): CallError =>
   error instanceof CallError
     ? error
     : new CallError(`The page failed: ${String(error)}`, { status: 0, code: 'INTERNAL' });
 
-/**
- * A call that is repeated with different parameters. Only the last one counts; earlier ones are cancelled, also on the
- * server.
- */
-export class ApiQuery<Operation extends Declared> {
+/** API call that a view repeats with new parameters. Each run cancels the previous one, also on the server. */
+export class ApiQuery<Operation extends OperationDeclaration> {
   readonly call: Call<Operation>;
-  readonly state = signal<QueryState<Answered<Operation>>>({ isLoading: false });
-  #cancel: AbortController | undefined;
-  #again: ReturnType<typeof setTimeout> | undefined;
+  readonly state = signal<QueryState<ResponseBody<Operation>>>({ isLoading: false });
+  #abortController: AbortController | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(call: Call<Operation>) {
     this.call = call;
   }
 
-  run(sent: Sent<Operation>): void {
+  run(input: CallInput<Operation>): void {
     this.cancel();
     const cancel = new AbortController();
-    this.#cancel = cancel;
-    const started = performance.now();
-    const curl = asCurl(this.call, sent);
-    this.state.value = { ...this.state.peek(), isLoading: true, curl, cancel: () => this.cancel() };
-    void request(this.call, sent, cancel.signal).then(
-      (answer) => {
+    this.#abortController = cancel;
+    const startMs = performance.now();
+    const curl = toCurl(this.call, input);
+    this.state.value = { ...this.state.peek(), isLoading: true, curl, abortController: () => this.cancel() };
+    void request(this.call, input, cancel.signal).then(
+      (response) => {
         if (cancel.signal.aborted) return;
-        const durationMs = performance.now() - started;
-        this.state.value = { isLoading: false, answer, answeredAt: Date.now(), durationMs, curl };
+        const durationMs = performance.now() - startMs;
+        this.state.value = { isLoading: false, response, respondedAt: Date.now(), durationMs, curl };
       },
-      (failed: unknown) => {
+      (reason: unknown) => {
         if (cancel.signal.aborted) return;
-        const error = errorOf(failed);
+        const error = toCallError(reason);
         error.isRetrying = error.retrySeconds !== undefined;
         this.state.value = { ...this.state.peek(), isLoading: false, error };
         if (error.retrySeconds !== undefined)
-          this.#again = setTimeout(() => this.run(sent), error.retrySeconds * 1_000);
+          this.#retryTimer = setTimeout(() => this.run(input), error.retrySeconds * 1_000);
       },
     );
   }
 
-  /** Discards the response before an unrelated request. */
+  /** Cancels the call and discards its response. */
   clear(): void {
     this.cancel();
     this.state.value = { isLoading: false };
   }
 
   cancel(): void {
-    clearTimeout(this.#again);
-    this.#cancel?.abort();
+    clearTimeout(this.#retryTimer);
+    this.#abortController?.abort();
     if (this.state.peek().isLoading) this.state.value = { ...this.state.peek(), isLoading: false };
   }
 }

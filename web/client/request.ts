@@ -1,7 +1,7 @@
 /** Sends API requests with the session cookie, and renews an expired session */
-import { type Answered, addressOf, type Call, type Declared, type Sent } from './call.ts';
+import { type Call, type CallInput, type OperationDeclaration, type ResponseBody, toUrl } from './call.ts';
 
-/** Thrown for a failed request; the message is for people */
+/** Error of a failed API call; the message is for users */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
@@ -28,124 +28,125 @@ export class CallError extends Error {
     return this.details.find((detail) => detail.path === path)?.message;
   }
 
-  /** Returns the error at a path of the body, or below it. */
+  /** Returns the error of the field at a path of the body, or of a field inside it. */
   at(path: string): string | undefined {
     return this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
   }
 }
 
-const unreachable = (): CallError =>
+const createUnreachableError = (): CallError =>
   new CallError('The server did not respond. Check the connection.', {
     status: 0,
     code: 'UNREACHABLE',
     retrySeconds: 5,
   });
 
-const refusal = async (answer: Response): Promise<CallError> => {
-  const body = (await answer.json().catch(() => ({}))) as Partial<CallError> & { readonly error?: string };
-  const waits = answer.status === 429 || answer.status === 503;
-  return new CallError(body.message ?? `The server returned status ${answer.status}.`, {
-    status: answer.status,
+const toCallError = async (response: Response): Promise<CallError> => {
+  const body = (await response.json().catch(() => ({}))) as Partial<CallError> & { readonly error?: string };
+  const isRetryable = response.status === 429 || response.status === 503;
+  return new CallError(body.message ?? `The server returned status ${response.status}.`, {
+    status: response.status,
     code: body.error ?? 'INTERNAL',
     details: body.details ?? [],
-    retrySeconds: waits ? Math.max(1, Number(answer.headers.get('retry-after') ?? 5) || 5) : undefined,
+    retrySeconds: isRetryable ? Math.max(1, Number(response.headers.get('retry-after') ?? 5) || 5) : undefined,
   });
 };
 
-interface Sending {
+interface SendOptions {
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const send = async (method: string, address: string, { body, signal, headers }: Sending = {}): Promise<Response> =>
-  fetch(address, {
+const send = async (method: string, url: string, { body, signal, headers }: SendOptions = {}): Promise<Response> =>
+  fetch(url, {
     method,
     credentials: 'same-origin',
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(signal === undefined ? {} : { signal }),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: Error) => {
-    throw error.name === 'AbortError' ? error : unreachable();
+    throw error.name === 'AbortError' ? error : createUnreachableError();
   });
 
-/** Redirects to the sign-in page, which returns to this page. */
+/** Redirects to the sign-in page, which redirects back to this page. */
 export const leaveForSignIn = (): void =>
   location.replace(`/login?${new URLSearchParams({ returnTo: location.pathname + location.search })}`);
 
-/** Renews the session, once for all tabs: another tab may have renewed it in the meantime. */
-const renewed = (): Promise<boolean> =>
+/** Renews the session unless another tab has already done so; a lock admits one tab at a time. */
+const renewSession = (): Promise<boolean> =>
   navigator.locks.request('oiq-session', async () => {
     if ((await send('GET', '/auth/session')).ok) return true;
     return (await send('POST', '/auth/refresh')).ok;
   });
 
 /**
- * Returns the response. Rejects with `CallError`; without a session, it redirects to the sign-in page and never
- * settles.
+ * Sends a call and returns the response. Rejects with `CallError`. Without a session, it redirects to the sign-in page
+ * and never settles.
  */
-const answerTo = async <Operation extends Declared>(
+const sendWithSession = async <Operation extends OperationDeclaration>(
   call: Call<Operation>,
-  sent: Sent<Operation>,
+  callInput: CallInput<Operation>,
   signal?: AbortSignal,
   accept = 'application/json',
 ): Promise<Response> => {
-  const headers = { accept, ...(sent.ifMatch === undefined ? {} : { 'if-match': `"${sent.ifMatch}"` }) };
-  const once = (): Promise<Response> => send(call.method, addressOf(call, sent), { body: sent.body, signal, headers });
-  let answer = await once();
-  if (answer.status === 401 && (await renewed())) answer = await once();
+  const headers = { accept, ...(callInput.ifMatch === undefined ? {} : { 'if-match': `"${callInput.ifMatch}"` }) };
+  const sendOnce = (): Promise<Response> =>
+    send(call.method, toUrl(call, callInput), { body: callInput.body, signal, headers });
+  let answer = await sendOnce();
+  if (answer.status === 401 && (await renewSession())) answer = await sendOnce();
   if (answer.status === 401) {
     leaveForSignIn();
     return new Promise(() => undefined);
   }
-  if (!answer.ok) throw await refusal(answer);
+  if (!answer.ok) throw await toCallError(answer);
   return answer;
 };
 
-/** Returns the body of a response, as text for YAML. Rejects like `answerTo`. */
-export const request = async <Operation extends Declared>(
+/** Sends a call and returns the response body; YAML is returned as text. Rejects like `sendWithSession`. */
+export const request = async <Operation extends OperationDeclaration>(
   call: Call<Operation>,
-  sent: Sent<Operation> = {},
+  sent: CallInput<Operation> = {},
   signal?: AbortSignal,
-): Promise<Answered<Operation>> => {
-  const answer = await answerTo(call, sent, signal);
-  const isText = answer.headers.get('content-type')?.startsWith('application/yaml') === true;
-  return (isText ? await answer.text() : await answer.json()) as Answered<Operation>;
+): Promise<ResponseBody<Operation>> => {
+  const response = await sendWithSession(call, sent, signal);
+  const isText = response.headers.get('content-type')?.startsWith('application/yaml') === true;
+  return (isText ? await response.text() : await response.json()) as ResponseBody<Operation>;
 };
 
-/** Returns the body, and the version of the resource for `ifMatch` of a change. */
-export const requestVersioned = async <Operation extends Declared>(
+/** Sends a call and returns the response body and the resource version, which an update needs as `ifMatch`. */
+export const requestVersioned = async <Operation extends OperationDeclaration>(
   call: Call<Operation>,
-): Promise<{ readonly answer: Answered<Operation>; readonly version: number }> => {
-  const answer = await answerTo(call, {});
-  const [, version] = /"(\d+)"/.exec(answer.headers.get('etag') ?? '') ?? [];
-  return { answer: (await answer.json()) as Answered<Operation>, version: Number(version) };
+): Promise<{ readonly body: ResponseBody<Operation>; readonly version: number }> => {
+  const response = await sendWithSession(call, {});
+  const [, version] = /"(\d+)"/.exec(response.headers.get('etag') ?? '') ?? [];
+  return { body: (await response.json()) as ResponseBody<Operation>, version: Number(version) };
 };
 
-/** Yields each line of a JSON lines response as it arrives. Rejects like `answerTo`. */
-export async function* requestLines<Operation extends Declared>(
+/** Sends a call and yields each line of the JSON Lines response as it arrives. Rejects like `sendWithSession`. */
+export async function* requestLines<Operation extends OperationDeclaration>(
   call: Call<Operation>,
-  sent: Sent<Operation>,
+  sent: CallInput<Operation>,
   signal: AbortSignal,
 ): AsyncGenerator<unknown> {
-  const { body } = await answerTo(call, sent, signal, 'application/x-ndjson');
+  const { body } = await sendWithSession(call, sent, signal, 'application/x-ndjson');
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  /** Parts of an incomplete line. Each part is scanned once, even if a long line has many parts. */
-  let rest: string[] = [];
+  /** Parts of an incomplete line, joined only when the line ends, so each part is scanned once */
+  let lineParts: string[] = [];
   for (;;) {
     const { done, value } = await reader.read().catch((error: Error) => {
-      throw error.name === 'AbortError' ? error : unreachable();
+      throw error.name === 'AbortError' ? error : createUnreachableError();
     });
     if (done) break;
-    const [end = '', ...further] = value.split('\n');
-    rest.push(end);
-    for (const next of further) {
-      const line = rest.join('');
-      rest = [next];
+    const [end = '', ...laterParts] = value.split('\n');
+    lineParts.push(end);
+    for (const next of laterParts) {
+      const line = lineParts.join('');
+      lineParts = [next];
       if (line !== '') yield JSON.parse(line);
     }
   }
-  const last = rest.join('');
+  const last = lineParts.join('');
   if (last !== '') yield JSON.parse(last);
 }

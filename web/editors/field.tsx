@@ -1,15 +1,15 @@
-/** A form field with the error of the API */
+/** Form field with its label, hint and validation error */
 import type { ComponentChildren } from 'preact';
-import { shownText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/shown-text.tsx';
 
-/** Error of a field; rendered empty without one, so that screen readers announce it when it appears. */
-export const Wrong = ({ message }: { readonly message: string | undefined }) => (
+/** Error of a field, rendered even when empty, because screen readers announce only changes of rendered alerts. */
+export const FieldProblem = ({ message }: { readonly message: string | undefined }) => (
   <p class="problem-text" role="alert">
-    {message === undefined ? '' : shownText(message)}
+    {message === undefined ? '' : renderText(message)}
   </p>
 );
 
-/** A label around its field. */
+/** Label around a field, with hint and error below */
 export const Field = ({
   label,
   problem,
@@ -28,6 +28,6 @@ export const Field = ({
       {label} {children}
     </label>
     {hint === undefined ? null : <p class="hint">{hint}</p>}
-    <Wrong message={problem} />
+    <FieldProblem message={problem} />
   </div>
 );

@@ -1,13 +1,20 @@
-/** Side panel of a declared list of a configuration resource: view, creation, editing, and deletion */
+/** Side panel of a configuration resource in a list: view, create, edit and delete */
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../client/action.ts';
-import { type Answered, type Call, type Declared, readingOf, removalOf, type Sent } from '../client/call.ts';
+import {
+  type Call,
+  type CallInput,
+  declareDeleteCall,
+  declareReadCall,
+  type OperationDeclaration,
+  type ResponseBody,
+} from '../client/call.ts';
 import type { CallError } from '../client/request.ts';
-import { change, inAddress } from '../frame/address.ts';
+import { readParam, setParams } from '../frame/address.ts';
 import { type AnyCall, explainDenial, isPermitted } from '../frame/rights.ts';
 import { refresh } from '../frame/time-range.ts';
-import { ReadOne } from '../lists/read-one.tsx';
+import { LoadedItem } from '../lists/read-one.tsx';
 import { SidePanel } from '../lists/side-panel.tsx';
 import { RemovalForm } from './removal.tsx';
 
@@ -17,51 +24,55 @@ interface StoredItem {
   readonly name: string;
 }
 
-/** Returns the error at a path of the request, or below it. */
-export const wrongIn =
+/** Returns a function that finds the error of the field at a path of the body, or of a field inside it. */
+export const createProblemFinder =
   (error: CallError | undefined) =>
   (path: string): string | undefined =>
     error?.at(path);
 
-/** Creates a resource or replaces an existing one, with its validation errors. */
-export const useSaving = <Creation extends Declared, Replacement extends Declared>(
+/** Returns the state of a form, and `save`, which creates a resource or replaces the existing one. */
+export const useSaving = <Creation extends OperationDeclaration, Replacement extends OperationDeclaration>(
   create: Call<Creation>,
   replace: Call<Replacement>,
-  before: StoredItem | undefined,
-  onSaved: (saved: Answered<Creation> | Answered<Replacement>) => void = () => undefined,
+  savedItem: StoredItem | undefined,
+  onSaved: (saved: ResponseBody<Creation> | ResponseBody<Replacement>) => void = () => undefined,
 ) => {
-  const [creating] = useState(() => new Action(create));
-  const [replacing] = useState(() => new Action(replace));
-  const { isRunning, error } = before === undefined ? creating : replacing;
+  const [createAction] = useState(() => new Action(create));
+  const [replaceAction] = useState(() => new Action(replace));
+  const { isRunning, error } = savedItem === undefined ? createAction : replaceAction;
   return {
     isRunning: isRunning.value,
     error: error.value,
-    wrong: wrongIn(error.value),
-    async save(body: Sent<Creation>['body'] & Sent<Replacement>['body']): Promise<void> {
+    findProblem: createProblemFinder(error.value),
+    async save(body: CallInput<Creation>['body'] & CallInput<Replacement>['body']): Promise<void> {
       const saved =
-        before === undefined
-          ? await creating.run({ body } as Sent<Creation>)
-          : await replacing.run({ params: { id: before.id }, body, ifMatch: before.version } as Sent<Replacement>);
+        savedItem === undefined
+          ? await createAction.run({ body } as CallInput<Creation>)
+          : await replaceAction.run({
+              params: { id: savedItem.id },
+              body,
+              ifMatch: savedItem.version,
+            } as CallInput<Replacement>);
       if (saved === undefined) return;
       onSaved(saved);
-      change({ open: (saved as StoredItem).id, edit: '' });
+      setParams({ open: (saved as StoredItem).id, edit: '' });
       refresh();
     },
   };
 };
 
-interface Removed {
-  readonly of: StoredItem;
+interface ItemActionsProps {
+  readonly item: StoredItem;
   readonly path: string;
-  readonly mayEdit: boolean;
+  readonly canEdit: boolean;
   readonly onClose: () => void;
 }
 
-const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
-  const removal = removalOf(path);
+const ItemActions = ({ item: { id, version }, path, canEdit, onClose }: ItemActionsProps) => {
+  const removal = declareDeleteCall(path);
   const [action] = useState(() => new Action(removal));
-  const edit = mayEdit ? (
-    <button type="button" class="plain" onClick={() => change({ edit: id })}>
+  const edit = canEdit ? (
+    <button type="button" class="plain" onClick={() => setParams({ edit: id })}>
       Edit
     </button>
   ) : null;
@@ -69,7 +80,7 @@ const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
     return (
       <div class="act">
         {edit}
-        <p class="soft">{explainDenial(removal, mayEdit ? 'Deletion' : 'Editing')}</p>
+        <p class="soft">{explainDenial(removal, canEdit ? 'Deletion' : 'Editing')}</p>
       </div>
     );
   return (
@@ -84,40 +95,40 @@ const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
   );
 };
 
-interface Opening<Item> {
+interface ItemPanelOptions<Item> {
   readonly noun: string;
-  /** Path of one resource, with its id */
+  /** API path of one resource */
   readonly path: `${string}/{id}`;
-  /** Call that edits it, if its permissions differ from deletion */
+  /** Call that edits the resource, if its permissions differ from those of deletion */
   readonly edit?: AnyCall;
-  readonly Form: ComponentType<{ readonly before: Item | undefined }>;
+  readonly Form: ComponentType<{ readonly savedItem: Item | undefined }>;
   readonly Details: ComponentType<{ readonly item: Item }>;
 }
 
-/** The URL identifies the open resource (`open`), and whether it is edited (`open=new`, `edit`). */
-export const openedOf = <Item extends StoredItem>({
+/** Creates the side panel. The URL has the open resource (`open`, or `open=new`) and the edited one (`edit`). */
+export const createItemPanel = <Item extends StoredItem>({
   noun,
   path,
   edit = { method: 'DELETE', path },
   Form,
   Details,
-}: Opening<Item>): ComponentType<{
+}: ItemPanelOptions<Item>): ComponentType<{
   readonly id: string;
   readonly item: Item | undefined;
   readonly onClose: () => void;
 }> => {
   const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
-  const One = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
+  const ItemPanel = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
     <SidePanel label={label} title={item.name} onClose={onClose}>
-      {inAddress('edit') === item.id && isPermitted(edit) ? (
-        <Form key={`${item.id} ${item.version}`} before={item} />
+      {readParam('edit') === item.id && isPermitted(edit) ? (
+        <Form key={`${item.id} ${item.version}`} savedItem={item} />
       ) : (
         <>
-          <Change
+          <ItemActions
             key={`${item.id} ${item.version}`}
-            of={item}
+            item={item}
             path={path}
-            mayEdit={isPermitted(edit)}
+            canEdit={isPermitted(edit)}
             onClose={onClose}
           />
           <Details item={item} />
@@ -127,30 +138,30 @@ export const openedOf = <Item extends StoredItem>({
   );
   return ({ id, item, onClose }) => {
     const close = (): void => {
-      change({ edit: '' });
+      setParams({ edit: '' });
       onClose();
     };
     if (id === 'new')
       return (
         <SidePanel label={label} title={`New ${noun}`} onClose={close}>
-          <Form before={undefined} />
+          <Form savedItem={undefined} />
         </SidePanel>
       );
-    if (item !== undefined) return <One item={item} onClose={close} />;
+    if (item !== undefined) return <ItemPanel item={item} onClose={close} />;
     return (
-      <ReadOne call={readingOf(path)} id={id} label={label} onClose={close}>
-        {(found) => <One item={found as Item} onClose={close} />}
-      </ReadOne>
+      <LoadedItem call={declareReadCall(path)} id={id} label={label} onClose={close}>
+        {(loadedItem) => <ItemPanel item={loadedItem as Item} onClose={close} />}
+      </LoadedItem>
     );
   };
 };
 
-/** Button that creates a resource. */
-export const writeOf =
+/** Creates the button that opens the form for a new resource. */
+export const createNewButton =
   (noun: string, create: AnyCall): ComponentType =>
   () =>
     isPermitted(create) ? (
-      <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
+      <button type="button" class="plain" onClick={() => setParams({ open: 'new' })}>
         New {noun}
       </button>
     ) : null;

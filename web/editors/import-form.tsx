@@ -1,12 +1,12 @@
-/** Form for imports of files or typed text, with a preview of each item */
+/** Form that imports files or text, with a preview of the outcome of each item */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Action } from '../client/action.ts';
-import type { Declared } from '../client/call.ts';
-import { Problem } from '../frame/freshness.tsx';
-import { Wrong } from './field.tsx';
+import type { OperationDeclaration } from '../client/call.ts';
+import { ErrorMessage } from '../frame/freshness.tsx';
+import { FieldProblem } from './field.tsx';
 import { type ImportOutcome, ImportOutcomes } from './import-outcomes.tsx';
-import { LinesInput } from './inputs.tsx';
+import { MultilineInput } from './inputs.tsx';
 
 export interface ImportedFile {
   readonly name: string;
@@ -16,34 +16,34 @@ export interface ImportedFile {
 export const ImportForm = ({
   language,
   accept,
-  isMany = false,
+  allowsMultiple = false,
   action,
   problem,
   run,
   children,
 }: {
-  /** Language of the text: `YAML` */
+  /** Language of the text, for example `YAML` */
   readonly language: string;
   /** File name extensions */
   readonly accept: string;
   /** Whether several files can be imported at once */
-  readonly isMany?: boolean;
-  readonly action: Pick<Action<Declared>, 'isRunning' | 'error'>;
-  /** Why the texts cannot be sent */
+  readonly allowsMultiple?: boolean;
+  readonly action: Pick<Action<OperationDeclaration>, 'isRunning' | 'error'>;
+  /** Error of the text that prevents the import */
   readonly problem?: string | undefined;
   /** Runs the import or a preview, and returns the outcome of each item; `undefined` if there was no response */
-  readonly run: (files: readonly ImportedFile[], isTrial: boolean) => Promise<readonly ImportOutcome[] | undefined>;
+  readonly run: (files: readonly ImportedFile[], isPreview: boolean) => Promise<readonly ImportOutcome[] | undefined>;
   /** Further options of the import */
   readonly children?: ComponentChildren;
 }) => {
   const [files, setFiles] = useState<readonly ImportedFile[]>([]);
-  const read = async (chosen: readonly File[]): Promise<void> =>
-    setFiles(await Promise.all(chosen.map(async (file) => ({ name: file.name, source: await file.text() }))));
+  const readFiles = async (selectedFiles: readonly File[]): Promise<void> =>
+    setFiles(await Promise.all(selectedFiles.map(async (file) => ({ name: file.name, source: await file.text() }))));
   const [outcomes, setOutcomes] = useState<Parameters<typeof ImportOutcomes>[0]>();
-  const runAs = async (wasTrial: boolean): Promise<void> => {
+  const runImport = async (isPreview: boolean): Promise<void> => {
     setOutcomes(undefined);
-    const of = await run(files, wasTrial);
-    setOutcomes(of && { of, wasTrial });
+    const importOutcomes = await run(files, isPreview);
+    setOutcomes(importOutcomes && { outcomes: importOutcomes, isPreview });
   };
   const isRunning = action.isRunning.value;
   const isEmpty = files.every(({ source }) => source.trim() === '');
@@ -51,18 +51,18 @@ export const ImportForm = ({
     <>
       <div class="form">
         <label>
-          {isMany ? 'Files' : 'A file'}{' '}
+          {allowsMultiple ? 'Files' : 'A file'}{' '}
           <input
             type="file"
             accept={accept}
-            multiple={isMany}
-            onChange={({ currentTarget }) => void read([...(currentTarget.files ?? [])])}
+            multiple={allowsMultiple}
+            onChange={({ currentTarget }) => void readFiles([...(currentTarget.files ?? [])])}
           />
         </label>
         {files.length > 1 ? (
           <p role="status">{files.length} files were read.</p>
         ) : (
-          <LinesInput
+          <MultilineInput
             label={`or its ${language}`}
             rows={8}
             value={files[0]?.source ?? ''}
@@ -72,16 +72,16 @@ export const ImportForm = ({
         )}
         {children}
         <div class="act">
-          <button type="button" class="plain" disabled={isEmpty || isRunning} onClick={() => void runAs(true)}>
+          <button type="button" class="plain" disabled={isEmpty || isRunning} onClick={() => void runImport(true)}>
             Preview import
           </button>
-          <button type="button" disabled={isEmpty || isRunning} onClick={() => void runAs(false)}>
+          <button type="button" disabled={isEmpty || isRunning} onClick={() => void runImport(false)}>
             Import
           </button>
         </div>
-        {files.length > 1 ? <Wrong message={problem} /> : null}
+        {files.length > 1 ? <FieldProblem message={problem} /> : null}
       </div>
-      {problem === undefined ? <Problem error={action.error.value} /> : null}
+      {problem === undefined ? <ErrorMessage error={action.error.value} /> : null}
       {outcomes === undefined ? null : <ImportOutcomes {...outcomes} />}
     </>
   );

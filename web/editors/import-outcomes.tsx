@@ -1,71 +1,74 @@
 /** Outcomes of imported items */
 import { Link } from '../frame/link.tsx';
-import { shownText } from '../frame/shown-text.tsx';
-import { Scrolled } from '../lists/scrolled.tsx';
+import { renderText } from '../frame/shown-text.tsx';
+import { ScrollRegion } from '../lists/scrolled.tsx';
 import { TableHeader } from '../lists/table-header.tsx';
 
 /** Actual or previewed outcome of one item */
 export interface ImportOutcome {
   /** Location in the text, if known */
-  readonly at?: string;
+  readonly location?: string;
   readonly name: string;
-  /** Outcome as in the API, or as text: `created`, `refused` */
+  /** Outcome as the API returns it, for example `created` or `refused` */
   readonly outcome: string;
-  /** Errors or losses, with their location */
+  /** Errors, or parts that were not imported, with their locations */
   readonly reasons: readonly { readonly line?: number; readonly path?: string; readonly message: string }[];
-  /** URL in the page, if there is one */
-  readonly to?: string | undefined;
+  /** URL of the imported item in the page, if it exists */
+  readonly url?: string | undefined;
 }
 
-/** Counts the outcomes: `2 created, 1 refused`. */
-const counted = (all: readonly ImportOutcome[]): string =>
-  [...Map.groupBy(all, ({ outcome }) => outcome)].map(([outcome, of]) => `${of.length} ${outcome}`).join(', ');
+/** Returns the number of items by outcome, for example `2 created, 1 refused`. */
+const countOutcomes = (outcomes: readonly ImportOutcome[]): string =>
+  [...Map.groupBy(outcomes, ({ outcome }) => outcome)]
+    .map(([outcome, group]) => `${group.length} ${outcome}`)
+    .join(', ');
 
-const Because = ({ line, path = '', message }: ImportOutcome['reasons'][number]) => (
+const ReasonText = ({ line, path = '', message }: ImportOutcome['reasons'][number]) => (
   <p class="soft">
     {line === undefined ? '' : `Line ${line}${path === '' ? ': ' : ', '}`}
     {path === '' ? null : (
       <>
-        <code>{shownText(path)}</code>
+        <code>{renderText(path)}</code>
         {': '}
       </>
     )}
-    {shownText(message, { lines: true })}
+    {renderText(message, { lines: true })}
   </p>
 );
 
 export const ImportOutcomes = ({
-  of,
-  wasTrial,
+  outcomes,
+  isPreview,
 }: {
-  readonly of: readonly ImportOutcome[];
-  readonly wasTrial: boolean;
+  readonly outcomes: readonly ImportOutcome[];
+  readonly isPreview: boolean;
 }) => {
-  const arePlaced = of.some(({ at }) => at !== undefined);
+  const hasLocations = outcomes.some(({ location }) => location !== undefined);
   return (
     <>
       <p role="status">
-        {wasTrial ? 'Preview only. This import would make these changes' : 'Import completed'}: {counted(of)}.
+        {isPreview ? 'Preview only. This import would make these changes' : 'Import completed'}:{' '}
+        {countOutcomes(outcomes)}.
       </p>
-      <Scrolled class="scrolled" label="Import results">
+      <ScrollRegion class="scrolled" label="Import results">
         <table class="figures texts">
-          <TableHeader columns={[...(arePlaced ? ['Location'] : []), 'Name', 'Result', 'Reason']} />
+          <TableHeader columns={[...(hasLocations ? ['Location'] : []), 'Name', 'Result', 'Reason']} />
           <tbody>
-            {of.map(({ at, name, outcome, reasons, to }, index) => (
+            {outcomes.map(({ location, name, outcome, reasons, url }, index) => (
               <tr key={index}>
-                {arePlaced ? <td>{shownText(at ?? '')}</td> : null}
-                <td>{to === undefined ? <bdi>{shownText(name)}</bdi> : <Link to={to}>{shownText(name)}</Link>}</td>
+                {hasLocations ? <td>{renderText(location ?? '')}</td> : null}
+                <td>{url === undefined ? <bdi>{renderText(name)}</bdi> : <Link url={url}>{renderText(name)}</Link>}</td>
                 <td class={outcome === 'refused' ? 'text-error' : ''}>{outcome}</td>
                 <td>
-                  {reasons.map((one, which) => (
-                    <Because key={which} {...one} />
+                  {reasons.map((reason, reasonIndex) => (
+                    <ReasonText key={reasonIndex} {...reason} />
                   ))}
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
-      </Scrolled>
+      </ScrollRegion>
     </>
   );
 };

@@ -1,11 +1,11 @@
-/** Inputs for text, numbers and choices, and lists of them, each with its error */
+/** Form inputs for text, numbers, selections and lists, each with its label and error */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { shownText } from '../frame/shown-text.tsx';
-import { Field, Wrong } from './field.tsx';
-import { pairLines, pairsIn } from './lines.ts';
+import { renderText } from '../frame/shown-text.tsx';
+import { Field, FieldProblem } from './field.tsx';
+import { formatPairs, parsePairs } from './lines.ts';
 
-interface Input<Value> {
+interface InputProps<Value> {
   readonly label: string;
   readonly value: Value;
   readonly problem: string | undefined;
@@ -20,7 +20,7 @@ export const TextInput = ({
   hint,
   maxLength = 256,
   onChange,
-}: Input<string> & { readonly maxLength?: number }) => (
+}: InputProps<string> & { readonly maxLength?: number }) => (
   <Field label={label} problem={problem} hint={hint}>
     <input
       value={value}
@@ -33,8 +33,8 @@ export const TextInput = ({
   </Field>
 );
 
-/** Local date and time: `2026-03-23T09:00`. */
-export const WallTimeInput = ({ label, value, problem, hint, onChange }: Input<string>) => (
+/** Input of a local date and time, for example `2026-03-23T09:00` */
+export const LocalTimeInput = ({ label, value, problem, hint, onChange }: InputProps<string>) => (
   <Field label={label} problem={problem} hint={hint}>
     <input
       type="datetime-local"
@@ -46,7 +46,8 @@ export const WallTimeInput = ({ label, value, problem, hint, onChange }: Input<s
 );
 
 /**
- * Number input, `null` if empty. The typed text is preserved while it has the same value, such as `99.` before 99.5.
+ * Number input; an empty one has the value `null`. The typed text is preserved while it has the same value, for example
+ * `99.` before 99.5 is complete.
  */
 export const NumberInput = ({
   label,
@@ -55,65 +56,68 @@ export const NumberInput = ({
   hint,
   isSigned = false,
   onChange,
-}: Input<number | null> & { readonly isSigned?: boolean }) => {
-  const [typed, setTyped] = useState('');
-  const parseNumber = (text: string): void => {
-    setTyped(text);
+}: InputProps<number | null> & { readonly isSigned?: boolean }) => {
+  const [typedText, setTypedText] = useState('');
+  const changeNumber = (text: string): void => {
+    setTypedText(text);
     onChange(text === '' ? null : Number(text));
   };
-  const isSame = typed !== '' && Number(typed) === value;
+  const isUnchanged = typedText !== '' && Number(typedText) === value;
   return (
     <Field label={label} problem={problem} hint={hint}>
       <input
         type="number"
         step="any"
         min={isSigned ? undefined : 0}
-        value={isSame ? typed : String(value ?? '')}
+        value={isUnchanged ? typedText : String(value ?? '')}
         aria-invalid={problem !== undefined}
-        onInput={({ currentTarget: { value, validity } }) => (validity.badInput ? undefined : parseNumber(value))}
+        onInput={({ currentTarget: { value, validity } }) => (validity.badInput ? undefined : changeNumber(value))}
       />
     </Field>
   );
 };
 
-/** Comma-separated list. The typed text is preserved while it has the same value. */
-export const ListInput = <Part,>({
+/** Input of a comma-separated list. The typed text is preserved while it has the same value. */
+export const ListInput = <Item,>({
   value,
-  read,
-  write,
+  parseItem,
+  formatItem,
   onChange,
   ...input
-}: Input<readonly Part[]> & { readonly read: (part: string) => Part; readonly write: (part: Part) => string }) => {
+}: InputProps<readonly Item[]> & {
+  readonly parseItem: (part: string) => Item;
+  readonly formatItem: (part: Item) => string;
+}) => {
   const [typed, setTyped] = useState('');
-  const partsOf = (text: string): Part[] =>
+  const parseItems = (text: string): Item[] =>
     text
       .split(',')
       .map((part) => part.trim())
       .filter((part) => part !== '')
-      .map(read);
-  const isSame = JSON.stringify(partsOf(typed)) === JSON.stringify(value);
+      .map(parseItem);
+  const isSame = JSON.stringify(parseItems(typed)) === JSON.stringify(value);
   return (
     <TextInput
       {...input}
       maxLength={4096}
-      value={isSame ? typed : value.map(write).join(', ')}
+      value={isSame ? typed : value.map(formatItem).join(', ')}
       onChange={(text) => {
         setTyped(text);
-        onChange(partsOf(text));
+        onChange(parseItems(text));
       }}
     />
   );
 };
 
-/** Multi-line text. */
-export const LinesInput = ({
+/** Input of multi-line text */
+export const MultilineInput = ({
   label,
   value,
   problem,
   hint,
   rows = 3,
   onChange,
-}: Input<string> & { readonly rows?: number }) => (
+}: InputProps<string> & { readonly rows?: number }) => (
   <Field label={label} problem={problem} hint={hint}>
     <textarea
       rows={rows}
@@ -127,14 +131,14 @@ export const LinesInput = ({
   </Field>
 );
 
-/** Lines that are parsed to a value. The typed text is preserved while it has the same value. */
-const ReadInput = <Value,>({
+/** Input of text that is parsed to a value. The typed text is preserved while it has the same value. */
+const ParsedInput = <Value,>({
   value,
   read,
   write,
   onChange,
   ...input
-}: Input<Value> & {
+}: InputProps<Value> & {
   readonly rows?: number;
   readonly read: (text: string) => Value;
   readonly write: (value: Value) => string;
@@ -142,7 +146,7 @@ const ReadInput = <Value,>({
   const [typed, setTyped] = useState<string>();
   const isSame = typed !== undefined && JSON.stringify(read(typed)) === JSON.stringify(value);
   return (
-    <LinesInput
+    <MultilineInput
       {...input}
       value={isSame ? typed : write(value)}
       onChange={(text) => {
@@ -153,8 +157,8 @@ const ReadInput = <Value,>({
   );
 };
 
-/** Returns the value of a JSON text. Invalid JSON remains text, which the API rejects. */
-const jsonIn = (text: string): unknown => {
+/** Parses JSON. Invalid JSON remains text, which the API rejects. */
+const parseJson = (text: string): unknown => {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'string' ? text : value;
@@ -163,52 +167,56 @@ const jsonIn = (text: string): unknown => {
   }
 };
 
-/** An object, a list or `null`, as JSON. */
-export const JsonInput = ({ problem, value, ...input }: Input<unknown> & { readonly rows?: number }) => (
-  <ReadInput
+/** Input of an object, a list or `null` as JSON */
+export const JsonInput = ({ problem, value, ...input }: InputProps<unknown> & { readonly rows?: number }) => (
+  <ParsedInput
     {...input}
     value={value}
     problem={typeof value === 'string' ? 'This is not valid JSON.' : problem}
-    read={jsonIn}
+    read={parseJson}
     write={(known) => (typeof known === 'string' ? known : JSON.stringify(known ?? null, null, 2))}
   />
 );
 
 type Pairs = Readonly<Record<string, string>>;
 
-/** Names and values, one per line. A line without `between` is a name without a value. */
+/** Input of name-value pairs, one per line. A line without the separator is a name with an empty value. */
 export const PairsInput = ({
-  between = '=',
+  separator = '=',
   ...input
-}: Input<Pairs> & { readonly rows?: number; readonly between?: '=' | ':' }) => (
-  <ReadInput {...input} read={(text): Pairs => pairsIn(text, between)} write={(pairs) => pairLines(pairs, between)} />
+}: InputProps<Pairs> & { readonly rows?: number; readonly separator?: '=' | ':' }) => (
+  <ParsedInput
+    {...input}
+    read={(text): Pairs => parsePairs(text, separator)}
+    write={(pairs) => formatPairs(pairs, separator)}
+  />
 );
 
-/** Checkbox. */
+/** Checkbox with a label */
 export const CheckInput = ({
   label,
   value,
   onChange,
-}: Pick<Input<boolean>, 'value' | 'onChange'> & { readonly label: ComponentChildren }) => (
+}: Pick<InputProps<boolean>, 'value' | 'onChange'> & { readonly label: ComponentChildren }) => (
   <label class="choice">
     <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} /> {label}
   </label>
 );
 
-type Choices = readonly (readonly [value: string, title: string])[];
+type SelectOptions = readonly (readonly [value: string, title: string])[];
 
-/** Options of a `select`. */
-export const Options = ({ of }: { readonly of: Choices }) => (
+/** Options of a `select` element */
+export const Options = ({ options }: { readonly options: SelectOptions }) => (
   <>
-    {of.map(([value, title]) => (
+    {options.map(([value, title]) => (
       <option key={value} value={value}>
-        {shownText(title)}
+        {renderText(title)}
       </option>
     ))}
   </>
 );
 
-/** Single selection. */
+/** Select for one of several options */
 export const SelectInput = ({
   label,
   value,
@@ -216,83 +224,90 @@ export const SelectInput = ({
   hint,
   options,
   onChange,
-}: Input<string> & { readonly options: Choices }) => (
+}: InputProps<string> & { readonly options: SelectOptions }) => (
   <Field label={label} problem={problem} hint={hint}>
     <select
       value={value}
       aria-invalid={problem !== undefined}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
     >
-      <Options of={options} />
+      <Options options={options} />
     </select>
   </Field>
 );
 
-/** Single selection of values with titles. */
-export const ChoiceInput = <Value extends string>({
+/** Select for one of several values, with options by value */
+export const RecordSelectInput = <Value extends string>({
   options,
   onChange,
   ...input
-}: Input<Value> & { readonly options: Readonly<Record<Value, string>> }) => (
+}: InputProps<Value> & { readonly options: Readonly<Record<Value, string>> }) => (
   <SelectInput {...input} options={Object.entries<string>(options)} onChange={(value) => onChange(value as Value)} />
 );
 
-/** Multiple selection. */
-export const SomeInput = ({
+/** Checkboxes for any number of options */
+export const CheckboxGroup = ({
   label,
   value,
   problem,
   options,
   onChange,
-}: Input<readonly string[]> & { readonly options: Choices }) => (
+}: InputProps<readonly string[]> & { readonly options: SelectOptions }) => (
   <fieldset>
     <legend>{label}</legend>
-    {options.map(([each, title]) => (
+    {options.map(([optionValue, title]) => (
       <CheckInput
-        key={each}
-        label={shownText(title)}
-        value={value.includes(each)}
-        onChange={(isChosen) => onChange(isChosen ? [...value, each] : value.filter((other) => other !== each))}
+        key={optionValue}
+        label={renderText(title)}
+        value={value.includes(optionValue)}
+        onChange={(isChecked) =>
+          onChange(isChecked ? [...value, optionValue] : value.filter((other) => other !== optionValue))
+        }
       />
     ))}
-    <Wrong message={problem} />
+    <FieldProblem message={problem} />
   </fieldset>
 );
 
 /** Options in titled groups */
 export type OptionGroups = Readonly<Record<string, readonly (readonly [value: string, title: string])[]>>;
 
-/** List of selections, to which items can be added and removed. */
-export const ChosenInput = ({
+/** List of selects, with buttons to add and remove one */
+export const SelectListInput = ({
   label,
-  add,
+  addLabel,
   options,
   value,
   problem,
   onChange,
-}: Input<readonly string[]> & {
+}: InputProps<readonly string[]> & {
   /** Label of the button that adds an item */
-  readonly add: string;
+  readonly addLabel: string;
   readonly options: OptionGroups;
 }) => {
-  const all = Object.values(options).flat();
-  const known = new Set(all.map(([each]) => each));
-  const free = all.find(([each]) => !value.includes(each));
+  const allOptions = Object.values(options).flat();
+  const knownValues = new Set(allOptions.map(([each]) => each));
+  const unusedOption = allOptions.find(([each]) => !value.includes(each));
   return (
     <div class="form">
-      {value.map((chosen, index) => (
-        <div class="act" key={chosen}>
+      {value.map((selectedValue, index) => (
+        <div class="act" key={selectedValue}>
           <label>
             {label}{' '}
-            <select value={chosen} onChange={({ currentTarget }) => onChange(value.with(index, currentTarget.value))}>
-              {known.has(chosen) ? null : <option value={chosen}>{shownText(chosen)}</option>}
+            <select
+              value={selectedValue}
+              onChange={({ currentTarget }) => onChange(value.with(index, currentTarget.value))}
+            >
+              {knownValues.has(selectedValue) ? null : (
+                <option value={selectedValue}>{renderText(selectedValue)}</option>
+              )}
               {Object.entries(options).map(([title, of]) => (
                 <optgroup key={title} label={title}>
                   {of
-                    .filter(([each]) => each === chosen || !value.includes(each))
+                    .filter(([each]) => each === selectedValue || !value.includes(each))
                     .map(([each, name]) => (
                       <option key={each} value={each}>
-                        {shownText(name)}
+                        {renderText(name)}
                       </option>
                     ))}
                 </optgroup>
@@ -300,16 +315,20 @@ export const ChosenInput = ({
             </select>
           </label>
           <button type="button" class="plain" onClick={() => onChange(value.toSpliced(index, 1))}>
-            Remove<span class="sr-only"> {shownText(all.find(([each]) => each === chosen)?.[1] ?? chosen)}</span>
+            Remove
+            <span class="sr-only">
+              {' '}
+              {renderText(allOptions.find(([each]) => each === selectedValue)?.[1] ?? selectedValue)}
+            </span>
           </button>
         </div>
       ))}
-      {free === undefined ? null : (
-        <button type="button" class="plain" onClick={() => onChange([...value, free[0]])}>
-          {add}
+      {unusedOption === undefined ? null : (
+        <button type="button" class="plain" onClick={() => onChange([...value, unusedOption[0]])}>
+          {addLabel}
         </button>
       )}
-      <Wrong message={problem} />
+      <FieldProblem message={problem} />
     </div>
   );
 };

@@ -1,20 +1,20 @@
 /** Returns the non-empty lines of a text, trimmed. */
-export const linesIn = (text: string): string[] =>
+export const parseLines = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Formats name-value pairs, one per line: `team=shop`, or `Accept: text/html`. */
-export const pairLines = (texts: Readonly<Record<string, string>>, between: '=' | ':' = '='): string =>
+/** Formats name-value pairs, one per line, for example `team=shop` or `Accept: text/html`. */
+export const formatPairs = (texts: Readonly<Record<string, string>>, separator: '=' | ':' = '='): string =>
   Object.entries(texts)
-    .map(([name, text]) => `${name}${between === ':' ? ': ' : between}${text}`)
+    .map(([name, text]) => `${name}${separator === ':' ? ': ' : separator}${text}`)
     .join('\n');
-/** Parses name-value pairs; a name without a value has an empty one. */
-export const pairsIn = (lines: string, between: '=' | ':' = '='): Record<string, string> =>
+/** Parses name-value pairs. A line without the separator is a name with an empty value. */
+export const parsePairs = (lines: string, separator: '=' | ':' = '='): Record<string, string> =>
   Object.fromEntries(
-    linesIn(lines).map((line) => {
-      const [name = '', ...text] = line.split(between);
-      return [name.trim(), text.join(between).trim()];
+    parseLines(lines).map((line) => {
+      const [name = '', ...text] = line.split(separator);
+      return [name.trim(), text.join(separator).trim()];
     }),
   );

@@ -1,31 +1,31 @@
-/** Time and recurrence of maintenance windows and check downtimes, and their projects */
+/** Form fields of maintenance windows and check downtimes: time, recurrence and projects */
 import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../schemas/resources/maintenance-window.ts';
 import { projects } from '../frame/project.ts';
-import { shownMoment } from '../frame/shown-time.ts';
+import { formatIsoTime } from '../frame/shown-time.ts';
 import { TableHeader } from '../lists/table-header.tsx';
-import { CheckInput, NumberInput, SelectInput, SomeInput, TextInput, WallTimeInput } from './inputs.tsx';
+import { CheckboxGroup, CheckInput, LocalTimeInput, NumberInput, SelectInput, TextInput } from './inputs.tsx';
 
-type Planned = Omit<z.input<typeof MaintenanceWindowFields>, 'matchers'>;
+type DowntimePlan = Omit<z.input<typeof MaintenanceWindowFields>, 'matchers'>;
 
-/** Returns the next full hour, in the time zone of the browser. */
-const nextHour = (): string => {
-  const at = new Date(Date.now() + 3_600_000);
-  return `${new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 13)}:00`;
+/** Returns the next full hour in the time zone of the browser, for example `2026-03-23T09:00`. */
+const toNextHour = (): string => {
+  const nextHourTime = new Date(Date.now() + 3_600_000);
+  return `${new Date(nextHourTime.getTime() - nextHourTime.getTimezoneOffset() * 60_000).toISOString().slice(0, 13)}:00`;
 };
 
-export const newPlan = (): Planned => ({
+export const createPlan = (): DowntimePlan => ({
   name: '',
   description: '',
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-  startsAt: nextHour(),
+  startsAt: toNextHour(),
   durationMinutes: 60,
   recurrence: null,
   projectIds: [],
   excludedFromSlos: false,
 });
 
-/** Recurrence rules with their titles */
+/** Titles of preset recurrence rules */
 const recurrences: Readonly<Record<string, string>> = {
   '': 'once',
   'FREQ=DAILY': 'every day',
@@ -34,44 +34,44 @@ const recurrences: Readonly<Record<string, string>> = {
   'FREQ=MONTHLY': 'every month',
 };
 
-export const againOf = ({ recurrence }: Pick<Planned, 'recurrence'>): string =>
+export const formatRecurrence = ({ recurrence }: Pick<DowntimePlan, 'recurrence'>): string =>
   recurrences[recurrence ?? ''] ?? recurrence ?? '';
 
-interface Written {
-  readonly plan: Planned;
-  readonly wrong: (path: string) => string | undefined;
-  readonly onChange: (fields: Partial<Planned>) => void;
+interface PlanFieldsProps {
+  readonly plan: DowntimePlan;
+  readonly findProblem: (path: string) => string | undefined;
+  readonly onChange: (fields: Partial<DowntimePlan>) => void;
 }
 
-/** Name and times. */
-export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
+/** Fields for name, comment, time and recurrence */
+export const PlanTimeFields = ({ plan, findProblem, onChange }: PlanFieldsProps) => {
   const { recurrence = null } = plan;
   return (
     <>
-      <TextInput label="Name" value={plan.name} problem={wrong('name')} onChange={(name) => onChange({ name })} />
+      <TextInput label="Name" value={plan.name} problem={findProblem('name')} onChange={(name) => onChange({ name })} />
       <TextInput
         label="Comment"
         maxLength={4096}
         value={plan.description ?? ''}
-        problem={wrong('description')}
+        problem={findProblem('description')}
         onChange={(description) => onChange({ description })}
       />
-      <WallTimeInput
+      <LocalTimeInput
         label="From"
         value={plan.startsAt}
-        problem={wrong('startsAt')}
+        problem={findProblem('startsAt')}
         onChange={(startsAt) => onChange({ startsAt })}
       />
       <TextInput
         label="Time zone"
         value={plan.timeZone}
-        problem={wrong('timeZone')}
+        problem={findProblem('timeZone')}
         onChange={(timeZone) => onChange({ timeZone })}
       />
       <NumberInput
         label="Duration (minutes)"
         value={plan.durationMinutes}
-        problem={wrong('durationMinutes')}
+        problem={findProblem('durationMinutes')}
         onChange={(minutes) => onChange({ durationMinutes: minutes ?? 0 })}
       />
       <SelectInput
@@ -87,7 +87,7 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
           hint="RRULE (RFC 5545): FREQ=MONTHLY;BYDAY=1SU"
           maxLength={512}
           value={recurrence}
-          problem={wrong('recurrence')}
+          problem={findProblem('recurrence')}
           onChange={(rule) => onChange({ recurrence: rule.trim() || null })}
         />
       )}
@@ -95,18 +95,18 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
   );
 };
 
-export const PlanProjects = ({ plan, wrong, onChange }: Written) =>
+export const PlanProjectFields = ({ plan, findProblem, onChange }: PlanFieldsProps) =>
   projects.value.length === 0 ? null : (
-    <SomeInput
+    <CheckboxGroup
       label="Projects"
       value={plan.projectIds ?? []}
-      problem={wrong('projectIds')}
+      problem={findProblem('projectIds')}
       options={projects.value.map(({ id, name }) => [id, name] as const)}
       onChange={(ids) => onChange({ projectIds: [...ids] })}
     />
   );
 
-export const PlanObjectives = ({ plan, onChange }: Omit<Written, 'wrong'>) => (
+export const PlanSloField = ({ plan, onChange }: Omit<PlanFieldsProps, 'findProblem'>) => (
   <CheckInput
     label="Exclude from SLOs"
     value={plan.excludedFromSlos === true}
@@ -114,7 +114,11 @@ export const PlanObjectives = ({ plan, onChange }: Omit<Written, 'wrong'>) => (
   />
 );
 
-export const NextTimes = ({ times }: { readonly times: readonly { readonly from: string; readonly to: string }[] }) => (
+export const NextOccurrences = ({
+  times,
+}: {
+  readonly times: readonly { readonly from: string; readonly to: string }[];
+}) => (
   <>
     <h3>Next occurrences</h3>
     {times.length === 0 ? (
@@ -125,8 +129,8 @@ export const NextTimes = ({ times }: { readonly times: readonly { readonly from:
         <tbody>
           {times.map(({ from, to }) => (
             <tr key={from}>
-              <td>{shownMoment(from).slice(0, 16)}</td>
-              <td>{shownMoment(to).slice(0, 16)}</td>
+              <td>{formatIsoTime(from).slice(0, 16)}</td>
+              <td>{formatIsoTime(to).slice(0, 16)}</td>
             </tr>
           ))}
         </tbody>

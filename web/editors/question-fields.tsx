@@ -1,25 +1,25 @@
-/** Input fields of a query */
+/** Form fields of a query */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../queries/query.ts';
-import { shownText } from '../frame/shown-text.tsx';
-import { searchProblem } from '../search/problem.ts';
-import { Wrong } from './field.tsx';
+import { renderText } from '../frame/shown-text.tsx';
+import { findSearchProblem } from '../search/problem.ts';
+import { FieldProblem } from './field.tsx';
 import {
-  figures,
-  isFigure,
-  isOverTime,
-  kindOf,
-  namesIn,
-  ofRecords,
-  overTimes,
-  type QuestionKind,
-  queryOf,
-  questions,
-  type Written,
-  writtenOf,
+  aggregationTitles,
+  isAggregationFunction,
+  isTimeAggregation,
+  parseNames,
+  type QueryKind,
+  type QueryParams,
+  queryKindTitles,
+  recordKinds,
+  timeAggregationTitles,
+  toQuery,
+  toQueryKind,
+  toQueryParams,
 } from './question.ts';
 
-const texts: Readonly<Partial<Record<QuestionKind, readonly [label: string, placeholder: string]>>> = {
+const textFieldLabels: Readonly<Partial<Record<QueryKind, readonly [label: string, placeholder: string]>>> = {
   promql: ['Expression', 'sum by (job) (rate(http_requests_total[5m]))'],
   metric: ['Metric', 'http.server.request.duration'],
 };
@@ -34,7 +34,7 @@ const Options = ({ of }: { readonly of: Readonly<Record<string, string>> }) => (
   </>
 );
 
-const AsJson = ({
+const JsonQueryField = ({
   name,
   value,
   onChange,
@@ -49,7 +49,7 @@ const AsJson = ({
       const value: unknown = JSON.parse(text);
       const isQuery = typeof value === 'object' && value !== null;
       if (isQuery) onChange(value);
-      setProblem(isQuery ? '' : 'A query must be an object: {"kind": …}');
+      setProblem(isQuery ? '' : 'A query must be a JSON object: {"kind": …}');
     } catch (error) {
       setProblem(String(error));
     }
@@ -65,38 +65,40 @@ const AsJson = ({
           onChange={({ currentTarget }) => parseQuery(currentTarget.value)}
         />
       </label>
-      <Wrong message={problem} />
+      <FieldProblem message={problem} />
     </>
   );
 };
 
-interface Fields {
-  readonly kind: QuestionKind;
-  readonly written: Written;
-  readonly set: (changed: Partial<Written>) => void;
+interface QueryFieldsProps {
+  readonly kind: QueryKind;
+  readonly params: QueryParams;
+  readonly changeParams: (changed: Partial<QueryParams>) => void;
 }
 
-const Figures = ({ kind, written, set }: Fields) => (
+const AggregationFields = ({ kind, params, changeParams }: QueryFieldsProps) => (
   <>
     {kind.startsWith('figure') ? (
       <>
         <label>
           Aggregation{' '}
           <select
-            value={written.figure}
-            onChange={({ currentTarget }) => isFigure(currentTarget.value) && set({ figure: currentTarget.value })}
+            value={params.aggregation}
+            onChange={({ currentTarget }) =>
+              isAggregationFunction(currentTarget.value) && changeParams({ aggregation: currentTarget.value })
+            }
           >
-            <Options of={figures} />
+            <Options of={aggregationTitles} />
           </select>
         </label>
         <label>
           Field{' '}
           <input
-            value={written.field}
+            value={params.field}
             maxLength={512}
             autocomplete="off"
             spellcheck={false}
-            onInput={({ currentTarget }) => set({ field: currentTarget.value.trim() })}
+            onInput={({ currentTarget }) => changeParams({ field: currentTarget.value.trim() })}
           />
         </label>
       </>
@@ -105,42 +107,44 @@ const Figures = ({ kind, written, set }: Fields) => (
       <label>
         Over time{' '}
         <select
-          value={written.overTime}
-          onChange={({ currentTarget }) => isOverTime(currentTarget.value) && set({ overTime: currentTarget.value })}
+          value={params.overTime}
+          onChange={({ currentTarget }) =>
+            isTimeAggregation(currentTarget.value) && changeParams({ overTime: currentTarget.value })
+          }
         >
-          <Options of={overTimes} />
+          <Options of={timeAggregationTitles} />
         </select>
       </label>
     ) : null}
-    {kind === 'promql' || ofRecords.includes(kind) ? null : (
+    {kind === 'promql' || recordKinds.includes(kind) ? null : (
       <label>
         Group by{' '}
         <input
-          defaultValue={written.groupBy.join(', ')}
+          defaultValue={params.groupBy.join(', ')}
           placeholder="service"
           autocomplete="off"
           spellcheck={false}
-          onChange={({ currentTarget }) => set({ groupBy: namesIn(currentTarget.value) })}
+          onChange={({ currentTarget }) => changeParams({ groupBy: parseNames(currentTarget.value) })}
         />
       </label>
     )}
   </>
 );
 
-const localProblem = (kind: QuestionKind, text: string): string | undefined => {
-  if (kind.endsWith('logs')) return searchProblem(text, 'logs');
-  return kind.endsWith('traces') ? searchProblem(text, 'traces') : undefined;
+const localProblem = (kind: QueryKind, text: string): string | undefined => {
+  if (kind.endsWith('logs')) return findSearchProblem(text, 'logs');
+  return kind.endsWith('traces') ? findSearchProblem(text, 'traces') : undefined;
 };
 
-const Field = ({
+const TextField = ({
   kind,
-  written,
-  set,
+  params,
+  changeParams,
   problem,
   id,
-}: Fields & { readonly problem: string | undefined; readonly id: string }) => {
-  const [label, placeholder] = texts[kind] ?? ['Search', 'service:cart severity:error'];
-  const shownProblem = localProblem(kind, written.text) ?? problem;
+}: QueryFieldsProps & { readonly problem: string | undefined; readonly id: string }) => {
+  const [label, placeholder] = textFieldLabels[kind] ?? ['Search', 'service:cart severity:error'];
+  const displayedProblem = localProblem(kind, params.text) ?? problem;
   return (
     <>
       <label>
@@ -150,53 +154,57 @@ const Field = ({
           rows={2}
           maxLength={16_384}
           spellcheck={false}
-          value={written.text}
+          value={params.text}
           placeholder={placeholder}
-          aria-invalid={shownProblem !== undefined}
+          aria-invalid={displayedProblem !== undefined}
           aria-describedby={id}
-          onInput={({ currentTarget }) => set({ text: currentTarget.value })}
+          onInput={({ currentTarget }) => changeParams({ text: currentTarget.value })}
         />
       </label>
       <p class="problem-text" id={id} role="alert">
-        {shownProblem === undefined ? '' : shownText(shownProblem)}
+        {displayedProblem === undefined ? '' : renderText(displayedProblem)}
       </p>
     </>
   );
 };
 
-/** Returns the initial input after a change of the query kind. */
-const begun = (kind: QuestionKind, before: QuestionKind, written: Written): Written => {
-  const isSearch = (each: QuestionKind): boolean => each !== 'promql' && each !== 'metric' && each !== 'json';
-  if (isSearch(kind) === isSearch(before)) return written;
+/** Returns the parameters after a change of the query kind. A search is kept only for kinds that have one. */
+const convertParams = (kind: QueryKind, previousKind: QueryKind, written: QueryParams): QueryParams => {
+  const isSearchKind = (each: QueryKind): boolean => each !== 'promql' && each !== 'metric' && each !== 'json';
+  if (isSearchKind(kind) === isSearchKind(previousKind)) return written;
   return { ...written, text: kind === 'promql' ? 'up' : '' };
 };
 
-export const QuestionFields = ({
+export const QueryFormFields = ({
   name,
   query,
-  otherwise,
-  without = [],
+  defaultJson,
+  excludedKinds = [],
   problem,
   onChange,
 }: {
-  /** Label of the JSON input, such as `Query A` */
+  /** Label of the JSON input, for example `Query A` */
   readonly name: string;
   readonly query: Query | undefined;
-  /** Initial JSON without a query */
-  readonly otherwise?: unknown;
-  readonly without?: readonly QuestionKind[];
+  /** Initial value of the JSON input if there is no query */
+  readonly defaultJson?: unknown;
+  readonly excludedKinds?: readonly QueryKind[];
   /** Error of the API */
   readonly problem?: string | undefined;
-  readonly onChange: (query: Query, kind: QuestionKind) => void;
+  readonly onChange: (query: Query, kind: QueryKind) => void;
 }) => {
-  const [kind, setKind] = useState<QuestionKind>(() => kindOf(query));
-  const written = writtenOf(query);
-  const changeQuery = (next: QuestionKind, changed: Written): void => {
-    const changedQuery = queryOf(next, changed, query);
-    if (changedQuery !== undefined) onChange(changedQuery, next);
+  const [kind, setKind] = useState<QueryKind>(() => toQueryKind(query));
+  const params = toQueryParams(query);
+  const changeQuery = (newKind: QueryKind, changed: QueryParams): void => {
+    const changedQuery = toQuery(newKind, changed, query);
+    if (changedQuery !== undefined) onChange(changedQuery, newKind);
   };
-  const fields = { kind, written, set: (changed: Partial<Written>) => changeQuery(kind, { ...written, ...changed }) };
-  const kinds = Object.entries(questions).filter(([each]) => !without.includes(each as QuestionKind));
+  const fields = {
+    kind,
+    params,
+    changeParams: (changed: Partial<QueryParams>) => changeQuery(kind, { ...params, ...changed }),
+  };
+  const kinds = Object.entries(queryKindTitles).filter(([each]) => !excludedKinds.includes(each as QueryKind));
   return (
     <>
       <label>
@@ -204,9 +212,9 @@ export const QuestionFields = ({
         <select
           value={kind}
           onChange={({ currentTarget }) => {
-            const next = currentTarget.value as QuestionKind;
+            const next = currentTarget.value as QueryKind;
             setKind(next);
-            changeQuery(next, begun(next, kind, written));
+            changeQuery(next, convertParams(next, kind, params));
           }}
         >
           <Options of={Object.fromEntries(kinds)} />
@@ -214,13 +222,17 @@ export const QuestionFields = ({
       </label>
       {kind === 'json' ? (
         <>
-          <AsJson name={name} value={query ?? otherwise} onChange={(value) => onChange(value as Query, 'json')} />
-          <Wrong message={problem} />
+          <JsonQueryField
+            name={name}
+            value={query ?? defaultJson}
+            onChange={(value) => onChange(value as Query, 'json')}
+          />
+          <FieldProblem message={problem} />
         </>
       ) : (
         <>
-          <Figures {...fields} />
-          <Field {...fields} problem={problem} id={`${name.replaceAll(' ', '-')}-problem`} />
+          <AggregationFields {...fields} />
+          <TextField {...fields} problem={problem} id={`${name.replaceAll(' ', '-')}-problem`} />
         </>
       )}
     </>

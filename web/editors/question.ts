@@ -1,7 +1,7 @@
-/** Queries with dedicated input fields; all other queries are edited as JSON */
+/** Query kinds with form fields; all other queries are edited as JSON */
 import type { Query } from '../../queries/query.ts';
 
-export const questions = {
+export const queryKindTitles = {
   promql: 'PromQL',
   metric: 'Metric',
   'count logs': 'Log count',
@@ -12,16 +12,16 @@ export const questions = {
   'rows traces': 'spans',
   json: 'Any query (JSON)',
 } as const;
-export type QuestionKind = keyof typeof questions;
+export type QueryKind = keyof typeof queryKindTitles;
 
-/** Kinds that return records, not aggregates */
-export const ofRecords: readonly QuestionKind[] = ['rows logs', 'rows traces'];
+/** Kinds of queries that return records, not aggregates */
+export const recordKinds: readonly QueryKind[] = ['rows logs', 'rows traces'];
 
 type MetricQuery = Extract<Query, { kind: 'metric' }>;
-export type OverTimeOf = MetricQuery['overTime'];
+export type TimeAggregation = MetricQuery['overTime'];
 
-/** Titles of aggregations of a metric's points over time */
-export const overTimes: Readonly<Record<OverTimeOf, string>> = {
+/** Titles of aggregations of a metric over time */
+export const timeAggregationTitles: Readonly<Record<TimeAggregation, string>> = {
   rate: 'rate',
   increase: 'increase',
   avg: 'average',
@@ -32,10 +32,10 @@ export const overTimes: Readonly<Record<OverTimeOf, string>> = {
   count: 'count',
   quantile: 'p95',
 };
-export const isOverTime = (text: string): text is OverTimeOf => Object.hasOwn(overTimes, text);
+export const isTimeAggregation = (text: string): text is TimeAggregation => Object.hasOwn(timeAggregationTitles, text);
 
 /** Titles of aggregations over a field of records */
-export const figures = {
+export const aggregationTitles = {
   p50: 'median',
   p90: 'p90',
   p95: 'p95',
@@ -46,28 +46,29 @@ export const figures = {
   sum: 'sum',
   distinct: 'count distinct',
 } as const;
-export type Figure = keyof typeof figures;
-export const isFigure = (text: string): text is Figure => Object.hasOwn(figures, text);
+export type AggregationFunction = keyof typeof aggregationTitles;
+export const isAggregationFunction = (text: string): text is AggregationFunction =>
+  Object.hasOwn(aggregationTitles, text);
 
-/** Input of a query in addition to its kind */
-export interface Written {
+/** Parameters of a query in addition to its kind, as in the form fields */
+export interface QueryParams {
   /** An expression, a search, or the name of a metric */
   readonly text: string;
   readonly groupBy: readonly string[];
-  readonly figure: Figure;
+  readonly aggregation: AggregationFunction;
   readonly field: string;
-  readonly overTime: OverTimeOf;
+  readonly overTime: TimeAggregation;
 }
 
-const measureOf = ({ figure, field }: Written): object =>
-  /^p\d+$/.test(figure)
-    ? { function: 'percentile', field, percentile: Number(figure.slice(1)) }
-    : { function: figure, field };
+const toMeasure = ({ aggregation, field }: QueryParams): object =>
+  /^p\d+$/.test(aggregation)
+    ? { function: 'percentile', field, percentile: Number(aggregation.slice(1)) }
+    : { function: aggregation, field };
 
-/** Returns the query of the input; `undefined` for JSON. The API fills in omitted fields. */
-export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Query | undefined => {
+/** Builds the query from its parameters; `undefined` for JSON. The API fills in omitted fields. */
+export const toQuery = (kind: QueryKind, written: QueryParams, previousQuery?: Query): Query | undefined => {
   const { text, groupBy, overTime } = written;
-  const projectId = before !== undefined && 'projectId' in before ? before.projectId : undefined;
+  const projectId = previousQuery !== undefined && 'projectId' in previousQuery ? previousQuery.projectId : undefined;
   const scope = { ...(projectId === undefined ? {} : { projectId }) };
   const records = { ...scope, ...(text === '' ? {} : { search: text }) };
   const isRate = overTime === 'rate' || overTime === 'increase';
@@ -84,8 +85,8 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
     },
     'count logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [{ function: 'count' }], groupBy },
     'count traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [{ function: 'count' }], groupBy },
-    'figure logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [measureOf(written)], groupBy },
-    'figure traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [measureOf(written)], groupBy },
+    'figure logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [toMeasure(written)], groupBy },
+    'figure traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [toMeasure(written)], groupBy },
     'rows logs': { kind: 'rows', signal: 'logs', ...records },
     'rows traces': { kind: 'rows', signal: 'traces', ...records },
     json: undefined,
@@ -93,24 +94,24 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
   return queries as Query | undefined;
 };
 
-/** JSON input may have any form. */
-const listIn = <Item>(value: readonly Item[] | undefined): readonly Item[] => (Array.isArray(value) ? value : []);
+/** Returns the list, or an empty one for any other value, because a query from JSON input can have any shape. */
+const toList = <Item>(value: readonly Item[] | undefined): readonly Item[] => (Array.isArray(value) ? value : []);
 
 type QueryOf<Kind extends Query['kind']> = Extract<Query, { readonly kind: Kind }>;
 
 /** Input fields that can represent a query without loss, and their input. */
-interface ParsedInput extends Partial<Written> {
-  readonly kind: QuestionKind;
+interface ParsedInput extends Partial<QueryParams> {
+  readonly kind: QueryKind;
 }
 
-const parseFigure = ({ measures }: QueryOf<'aggregate'>): Figure | undefined => {
-  const measure = listIn(measures)[0];
+const parseFigure = ({ measures }: QueryOf<'aggregate'>): AggregationFunction | undefined => {
+  const measure = toList(measures)[0];
   const name = measure?.function === 'percentile' ? `p${measure.percentile}` : (measure?.function ?? '');
-  return isFigure(name) ? name : undefined;
+  return isAggregationFunction(name) ? name : undefined;
 };
 
-const getAggregateKind = (query: QueryOf<'aggregate'>): QuestionKind => {
-  const [measure, ...others] = listIn(query.measures);
+const getAggregateKind = (query: QueryOf<'aggregate'>): QueryKind => {
+  const [measure, ...others] = toList(query.measures);
   const { signal } = query;
   const isPlain = others.length === 0 && measure?.search === undefined && query.order === undefined;
   if (!isPlain || (signal !== 'logs' && signal !== 'traces')) return 'json';
@@ -128,7 +129,7 @@ const parsers: { readonly [Kind in Query['kind']]?: (query: QueryOf<Kind>) => Pa
     kind: search === undefined && quantile === 0.95 ? 'metric' : 'json',
     text: metric,
     overTime,
-    groupBy: listIn(groupBy),
+    groupBy: toList(groupBy),
   }),
   rows: ({ signal, search = '' }) => ({
     kind: signal === 'logs' || signal === 'traces' ? `rows ${signal}` : 'json',
@@ -137,9 +138,9 @@ const parsers: { readonly [Kind in Query['kind']]?: (query: QueryOf<Kind>) => Pa
   aggregate: (query) => ({
     kind: getAggregateKind(query),
     text: query.search ?? '',
-    groupBy: listIn(query.groupBy),
-    figure: parseFigure(query) ?? 'p95',
-    field: listIn(query.measures)[0]?.field ?? 'duration',
+    groupBy: toList(query.groupBy),
+    aggregation: parseFigure(query) ?? 'p95',
+    field: toList(query.measures)[0]?.field ?? 'duration',
   }),
 };
 
@@ -148,30 +149,30 @@ const parseQuery = (query: Query | undefined): ParsedInput => {
   return query === undefined || parse === undefined ? { kind: 'json' } : parse(query);
 };
 
-/** Returns the kind whose input fields can represent the query without loss. */
-export const kindOf = (query: Query | undefined): QuestionKind => parseQuery(query).kind;
+/** Returns the kind whose form fields can represent the query without loss. */
+export const toQueryKind = (query: Query | undefined): QueryKind => parseQuery(query).kind;
 
-/** Returns the input of a query. */
-export const writtenOf = (query: Query | undefined): Written => {
-  const { text = '', groupBy = [], figure = 'p95', field = 'duration', overTime = 'avg' } = parseQuery(query);
+/** Returns the parameters of a query. */
+export const toQueryParams = (query: Query | undefined): QueryParams => {
+  const { text = '', groupBy = [], aggregation = 'p95', field = 'duration', overTime = 'avg' } = parseQuery(query);
   return {
     text,
     groupBy,
-    figure,
+    aggregation,
     field,
     overTime,
   };
 };
 
-/** Parses `service, host.name` to names. */
-export const namesIn = (text: string): string[] =>
+/** Parses comma-separated names, for example `service, host.name`. */
+export const parseNames = (text: string): string[] =>
   text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Returns the query in the URL; `undefined` if there is none that can be parsed. The API reports its errors. */
-export const questionIn = (text: string): Query | undefined => {
+/** Parses the query in the URL; `undefined` if it is not a JSON object. The API validates the query. */
+export const parseQueryText = (text: string): Query | undefined => {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Query) : undefined;

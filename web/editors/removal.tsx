@@ -1,4 +1,4 @@
-/** Deletes the open resource after a second click as confirmation */
+/** Button that deletes the open resource; a second click confirms */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Action } from '../client/action.ts';
@@ -7,7 +7,7 @@ import { refresh } from '../frame/time-range.ts';
 
 export const RemovalForm = ({
   action,
-  labels: [first, second],
+  labels: [initialLabel, confirmLabel],
   remove,
   onRemoved,
   children,
@@ -19,15 +19,15 @@ export const RemovalForm = ({
   readonly onRemoved: () => void;
   readonly children?: ComponentChildren;
 }) => {
-  const [isConfirming, setConfirming] = useState(false);
-  const run = async (): Promise<void> => {
-    if (!isConfirming) return setConfirming(true);
+  const [isConfirming, setIsConfirming] = useState(false);
+  const confirmOrRemove = async (): Promise<void> => {
+    if (!isConfirming) return setIsConfirming(true);
     if ((await remove()) === undefined) return;
     onRemoved();
     refresh();
   };
   return (
-    <ActionForm action={action} label={isConfirming ? second : first} onSubmit={run}>
+    <ActionForm action={action} label={isConfirming ? confirmLabel : initialLabel} onSubmit={confirmOrRemove}>
       {children}
     </ActionForm>
   );

@@ -1,19 +1,19 @@
-/** Account menu: user, organization, and preferences */
+/** Account menu: user, organization and preferences */
 import { toArea } from './address.ts';
-import { Problem } from './freshness.tsx';
+import { ErrorMessage } from './freshness.tsx';
 import { Link } from './link.tsx';
-import { changing, type Preferences, preferences, updatePreferences } from './preferences.ts';
-import { goTo, otherOrganizations, type Session, sessionError, signOut } from './session.ts';
-import { shownText } from './shown-text.tsx';
+import { type Preferences, preferences, updateAction, updatePreferences } from './preferences.ts';
+import { otherOrganizations, type Session, sessionError, signOut, switchOrganization } from './session.ts';
+import { renderText } from './shown-text.tsx';
 import { theme, themes } from './theme.ts';
 
-const Places = () =>
+const OrganizationSwitch = () =>
   otherOrganizations.value.length === 0 ? null : (
     <form
       id="switch"
       onSubmit={(event) => {
         event.preventDefault();
-        void goTo(String(new FormData(event.currentTarget).get('organizationId')));
+        void switchOrganization(String(new FormData(event.currentTarget).get('organizationId')));
       }}
     >
       <label for="place">Other organizations</label>
@@ -28,29 +28,29 @@ const Places = () =>
     </form>
   );
 
-const clocks = { '24h': '24 hours', '12h': '12 hours' } as const;
-const dates = {
+const timeFormats = { '24h': '24 hours', '12h': '12 hours' } as const;
+const dateFormats = {
   iso: 'year-month-day',
   'day-month-year': 'day-month-year',
   'month-day-year': 'month-day-year',
 } as const;
 
-/** Selects one of several options by name. */
-const Choice = <Key extends string>({
+/** Select for one of several options */
+const SelectOption = <Key extends string>({
   label,
-  of,
+  options,
   value,
-  onChoose,
+  onChange,
 }: {
   readonly label: string;
-  readonly of: Readonly<Record<Key, string>>;
+  readonly options: Readonly<Record<Key, string>>;
   readonly value: Key;
-  readonly onChoose: (key: Key) => void;
+  readonly onChange: (key: Key) => void;
 }) => (
   <label>
     {label}{' '}
-    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value as Key)}>
-      {(Object.entries(of) as [Key, string][]).map(([key, title]) => (
+    <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Key)}>
+      {(Object.entries(options) as [Key, string][]).map(([key, title]) => (
         <option key={key} value={key}>
           {title}
         </option>
@@ -59,13 +59,13 @@ const Choice = <Key extends string>({
   </label>
 );
 
-const Times = ({ chosen }: { readonly chosen: Preferences }) => (
+const TimePreferences = ({ savedPreferences }: { readonly savedPreferences: Preferences }) => (
   <>
     <label>
       Time zone{' '}
       <input
         list="zones"
-        defaultValue={chosen.timeZone}
+        defaultValue={savedPreferences.timeZone}
         aria-describedby="zone-hint"
         autocomplete="off"
         spellcheck={false}
@@ -73,45 +73,45 @@ const Times = ({ chosen }: { readonly chosen: Preferences }) => (
       />
     </label>
     <p class="soft" id="zone-hint">
-      browser, UTC, or a zone such as Europe/Zurich
+      browser, UTC or a time zone such as Europe/Zurich
     </p>
     <datalist id="zones">
       {['browser', 'UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => (
         <option key={name} value={name} />
       ))}
     </datalist>
-    <Choice
+    <SelectOption
       label="Time format"
-      of={clocks}
-      value={chosen.timeFormat}
-      onChoose={(timeFormat) => void updatePreferences({ timeFormat })}
+      options={timeFormats}
+      value={savedPreferences.timeFormat}
+      onChange={(timeFormat) => void updatePreferences({ timeFormat })}
     />
-    <Choice
+    <SelectOption
       label="Date format"
-      of={dates}
-      value={chosen.dateFormat}
-      onChoose={(dateFormat) => void updatePreferences({ dateFormat })}
+      options={dateFormats}
+      value={savedPreferences.dateFormat}
+      onChange={(dateFormat) => void updatePreferences({ dateFormat })}
     />
-    <Problem error={changing.error.value} />
+    <ErrorMessage error={updateAction.error.value} />
   </>
 );
 
-export const Account = ({ who }: { readonly who: Session }) => (
+export const AccountMenu = ({ session }: { readonly session: Session }) => (
   <details class="menu" id="account">
-    <summary>{shownText(who.tenant.name)}</summary>
+    <summary>{renderText(session.tenant.name)}</summary>
     <div class="popup">
       <dl>
         <dt>Signed in as</dt>
         <dd id="person">
-          {shownText(who.user.name)} ({who.user.email})
+          {renderText(session.user.name)} ({session.user.email})
         </dd>
         <dt>Organization</dt>
-        <dd id="organization">{shownText(who.tenant.name)}</dd>
+        <dd id="organization">{renderText(session.tenant.name)}</dd>
         <dt>Role</dt>
-        <dd>{who.role}</dd>
+        <dd>{session.role}</dd>
       </dl>
-      <Places />
-      {preferences.value === undefined ? null : <Times chosen={preferences.value} />}
+      <OrganizationSwitch />
+      {preferences.value === undefined ? null : <TimePreferences savedPreferences={preferences.value} />}
       <label>
         Colors{' '}
         <select
@@ -126,8 +126,8 @@ export const Account = ({ who }: { readonly who: Session }) => (
         </select>
       </label>
       <p class="links">
-        <Link to={toArea('/settings/you')}>Security</Link>{' '}
-        <Link to={toArea('/settings/contacts')}>Notification rules</Link> <a href="/api/docs">API reference</a>
+        <Link url={toArea('/settings/you')}>Security</Link>{' '}
+        <Link url={toArea('/settings/contacts')}>Notification rules</Link> <a href="/api/docs">API reference</a>
       </p>
       {sessionError.value === '' ? null : (
         <p class="problem" role="alert">

@@ -1,7 +1,7 @@
-/** Form with a submit button and its error */
+/** Form with a submit button, a message and the error of the action */
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../client/action.ts';
-import { Problem } from './freshness.tsx';
+import { ErrorMessage } from './freshness.tsx';
 
 export const ActionForm = ({
   action,
@@ -14,7 +14,7 @@ export const ActionForm = ({
   /** Label of the button */
   readonly label: string;
   readonly onSubmit: (form: HTMLFormElement) => Promise<void>;
-  /** Result as text */
+  /** Result of the action */
   readonly message?: string;
   readonly children: ComponentChildren;
 }) => (
@@ -34,6 +34,6 @@ export const ActionForm = ({
         {message}
       </p>
     )}
-    <Problem error={action.error.value} />
+    <ErrorMessage error={action.error.value} />
   </form>
 );

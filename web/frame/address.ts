@@ -1,10 +1,10 @@
-/** The URL is the state of the page: another browser with the same URL displays the same */
+/** The URL has the state of the page: any browser with the same URL displays the same view */
 import { computed, signal } from '@preact/signals';
 
-const current = signal(new URL(location.href));
+const currentUrl = signal(new URL(location.href));
 
 addEventListener('popstate', () => {
-  current.value = new URL(location.href);
+  currentUrl.value = new URL(location.href);
 });
 
 const withoutTrailingSlashes = (text: string): string => {
@@ -14,47 +14,47 @@ const withoutTrailingSlashes = (text: string): string => {
 };
 
 /** Path without a trailing slash */
-export const path = computed(() => withoutTrailingSlashes(current.value.pathname) || '/');
+export const path = computed(() => withoutTrailingSlashes(currentUrl.value.pathname) || '/');
 
 /** Returns a query parameter of the URL; empty if it is missing. */
-export const inAddress = (name: string): string => current.value.searchParams.get(name) ?? '';
+export const readParam = (name: string): string => currentUrl.value.searchParams.get(name) ?? '';
 
 /** Returns all values of a query parameter. */
-export const allInAddress = (name: string): readonly string[] => current.value.searchParams.getAll(name);
+export const readAllParams = (name: string): readonly string[] => currentUrl.value.searchParams.getAll(name);
 
-/** Part of the URL after `#`, which is not sent to a server */
-export const fragment = computed(() => current.value.hash.slice(1));
+/** Part of the URL after `#`, which browsers do not send to the server */
+export const fragment = computed(() => currentUrl.value.hash.slice(1));
 
-/** Query parameters by name; several values as a list */
-export type AddressValues = Readonly<Record<string, string | readonly string[]>>;
+/** Query parameters by name; a list for several values */
+export type UrlParams = Readonly<Record<string, string | readonly string[]>>;
 
-/** Returns the URL with changed parameters; empty ones are omitted. */
-export const addressWith = (values: AddressValues, pathname?: string): string => {
-  const url = new URL(current.value);
+/** Returns the URL with changed parameters. Empty parameters are removed. */
+export const toChangedUrl = (values: UrlParams, pathname?: string): string => {
+  const url = new URL(currentUrl.value);
   if (pathname !== undefined) url.pathname = pathname;
   for (const [name, value] of Object.entries(values)) {
     url.searchParams.delete(name);
-    if (typeof value !== 'string') for (const each of value) url.searchParams.append(name, each);
+    if (typeof value !== 'string') for (const item of value) url.searchParams.append(name, item);
     else if (value !== '') url.searchParams.set(name, value);
   }
   return url.pathname + url.search;
 };
 
 /** Navigates to a URL of the page. `replace` creates no history entry. */
-export const go = (address: string, { replace = false }: { readonly replace?: boolean } = {}): void => {
-  if (replace) history.replaceState(null, '', address);
-  else history.pushState(null, '', address);
-  current.value = new URL(location.href);
+export const navigate = (url: string, { replace = false }: { readonly replace?: boolean } = {}): void => {
+  if (replace) history.replaceState(null, '', url);
+  else history.pushState(null, '', url);
+  currentUrl.value = new URL(location.href);
 };
 
 /** Changes query parameters of the URL. */
-export const change = (values: AddressValues, options?: { readonly replace?: boolean }): void =>
-  go(addressWith(values), options);
+export const setParams = (values: UrlParams, options?: { readonly replace?: boolean }): void =>
+  navigate(toChangedUrl(values), options);
 
-/** Returns the URL of another area. The time range and project are preserved; other parameters are not. */
+/** Returns the URL of another area. Of the current parameters, only time range and project are preserved. */
 export const toArea = (pathname: string, values: Readonly<Record<string, string>> = {}): string => {
   const params = new URLSearchParams();
-  for (const name of ['from', 'to', 'project']) if (inAddress(name) !== '') params.set(name, inAddress(name));
+  for (const name of ['from', 'to', 'project']) if (readParam(name) !== '') params.set(name, readParam(name));
   for (const [name, value] of Object.entries(values)) if (value !== '') params.set(name, value);
   return params.size === 0 ? pathname : `${pathname}?${params}`;
 };

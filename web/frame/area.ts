@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { type AnyCall, explainDenial } from './rights.ts';
 
 export interface Area {
-  /** Path such as `/logs`, with everything below it */
+  /** Path of the area, for example `/logs`; it includes all paths below it */
   readonly path: string;
   readonly title: string;
   /** First call of the area; users without permission for it cannot open the area */
@@ -18,5 +18,5 @@ export interface AreaGroup {
   readonly areas: readonly Area[];
 }
 
-/** Returns why this user cannot open an area; empty if they can. */
+/** Returns why the user cannot open an area; empty if they can. */
 export const explainClosedArea = ({ title, requiredCall }: Area): string => explainDenial(requiredCall, title);

@@ -7,8 +7,8 @@ const units: readonly (readonly [name: string, nanoseconds: number])[] = [
   ['µs', 1e3],
 ];
 
-/** Formats nanoseconds as `12.3 ms`. Responses contain large values as text. */
-export const shownDuration = (nanoseconds: number | string): string => {
+/** Formats nanoseconds, for example as `12.3 ms`. API responses have large values as strings. */
+export const formatDuration = (nanoseconds: number | string): string => {
   const value = Number(nanoseconds);
   const [name, size] = units.find(([, unitSize]) => Math.abs(value) >= unitSize) ?? ['ns', 1];
   return `${Number((value / size).toPrecision(3))} ${name}`;

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 
-/** Escape closes what is open in a view. */
+/** Calls `close` when the user presses Escape. */
 export const useEscape = (close: () => void): void =>
   useEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent): void => {

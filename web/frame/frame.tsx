@@ -1,26 +1,26 @@
-/** Frame around every area: menu, time range, and account */
+/** Frame around every area: menu, project, time range and account */
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Account } from './account.tsx';
-import { change, go, path, toArea } from './address.ts';
+import { AccountMenu } from './account.tsx';
+import { navigate, path, setParams, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
-import { isPaletteOpen, Keys, listenToKeys } from './keys.tsx';
+import { isPaletteOpen, listenToKeys, ShortcutDialog } from './keys.tsx';
 import { reloadPage } from './lazy-load.tsx';
-import { isShown, Menu } from './menu.tsx';
+import { isCurrentArea, Menu } from './menu.tsx';
 import { preferences } from './preferences.ts';
 import { projectId, projects } from './project.ts';
 import { RangePicker } from './range-picker.tsx';
 import { session, sessionError } from './session.ts';
 
-/** Project selector; hidden if there is only one project. */
-const Projects = () =>
+/** Project select; hidden if there is only one project */
+const ProjectSelect = () =>
   projects.value.length < 2 && projectId.value === '' ? null : (
     <select
       id="project"
       aria-label="Project"
       value={projectId.value}
-      onChange={({ currentTarget }) => change({ project: currentTarget.value })}
+      onChange={({ currentTarget }) => setParams({ project: currentTarget.value })}
     >
       <option value="">All projects</option>
       {projects.value.some(({ id }) => id === projectId.value) || projectId.value === '' ? null : (
@@ -34,16 +34,16 @@ const Projects = () =>
     </select>
   );
 
-const palette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);
+const loadedPalette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);
 
-/** The code is loaded on first use. */
-const Seeking = ({ areas }: { readonly areas: readonly Area[] }) => {
-  const Palette = palette.value;
+/** Command palette, whose code is loaded on first use */
+const LazyPalette = ({ areas }: { readonly areas: readonly Area[] }) => {
+  const Palette = loadedPalette.value;
   useEffect(() => {
-    if (isPaletteOpen.value && palette.peek() === undefined)
+    if (isPaletteOpen.value && loadedPalette.peek() === undefined)
       import('./palette.tsx').then(
         (file) => {
-          palette.value = file.Palette;
+          loadedPalette.value = file.Palette;
         },
         () => reloadPage(),
       );
@@ -59,13 +59,13 @@ const Seeking = ({ areas }: { readonly areas: readonly Area[] }) => {
   );
 };
 
-const loaded = new Map<string, Signal<ComponentType | 'failed' | undefined>>();
+const viewsByPath = new Map<string, Signal<ComponentType | 'failed' | undefined>>();
 
-const viewOf = (area: Area): Signal<ComponentType | 'failed' | undefined> => {
-  const known = loaded.get(area.path);
-  if (known !== undefined) return known;
+const loadView = (area: Area): Signal<ComponentType | 'failed' | undefined> => {
+  const cachedView = viewsByPath.get(area.path);
+  if (cachedView !== undefined) return cachedView;
   const view = signal<ComponentType | 'failed' | undefined>(undefined);
-  loaded.set(area.path, view);
+  viewsByPath.set(area.path, view);
   area.load().then(
     (component) => {
       view.value = component;
@@ -77,7 +77,7 @@ const viewOf = (area: Area): Signal<ComponentType | 'failed' | undefined> => {
   return view;
 };
 
-const Shown = ({ area }: { readonly area: Area | undefined }) => {
+const AreaView = ({ area }: { readonly area: Area | undefined }) => {
   if (area === undefined)
     return (
       <section class="said">
@@ -85,51 +85,51 @@ const Shown = ({ area }: { readonly area: Area | undefined }) => {
         <p>Select an area from the menu.</p>
       </section>
     );
-  const closedReason = explainClosedArea(area);
-  if (closedReason !== '')
+  const denialReason = explainClosedArea(area);
+  if (denialReason !== '')
     return (
       <section class="said">
         <h1>{area.title}</h1>
-        <p>{closedReason}</p>
+        <p>{denialReason}</p>
       </section>
     );
-  const View = viewOf(area).value;
+  const View = loadView(area).value;
   if (View === undefined) return <p class="said">Loading…</p>;
   if (View === 'failed') return <p class="said">A part of the page failed to load. Reload the page.</p>;
   return <View />;
 };
 
 /** Opens the first permitted area. */
-const openFirst = (areas: readonly Area[]): void => {
+const openFirstArea = (areas: readonly Area[]): void => {
   const first = areas.find((area) => explainClosedArea(area) === '') ?? areas[0];
   if (path.peek() !== '/' || first === undefined) return;
   const project = projectId.peek() || (preferences.peek()?.defaultProjectId ?? '');
-  go(toArea(first.path, { project }), { replace: true });
+  navigate(toArea(first.path, { project }), { replace: true });
 };
 
 export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
   const areas = groups.flatMap((group) => group.areas);
-  const who = session.value;
-  // Before rendering, so that no key press is lost.
+  const currentSession = session.value;
+  // A layout effect runs before the first paint, so no key press is lost.
   useLayoutEffect(() => listenToKeys(), []);
   useEffect(() => {
-    if (who !== undefined) openFirst(areas);
-  }, [who, path.value]);
-  const area = areas.find(isShown);
+    if (currentSession !== undefined) openFirstArea(areas);
+  }, [currentSession, path.value]);
+  const area = areas.find(isCurrentArea);
   useEffect(() => {
     document.title = area === undefined ? 'OIQ' : `${area.title} · OIQ`;
   }, [area]);
-  const before = useRef('/');
-  // The focused element was removed with the previous view, so the focus moves to the new one.
+  const previousPath = useRef('/');
+  // If the previous view had the focus, the focus moves to the new view.
   useEffect(() => {
-    const isFirst = before.current === '/';
-    before.current = path.value;
+    const isFirst = previousPath.current === '/';
+    previousPath.current = path.value;
     if (!isFirst && document.activeElement === document.body)
       document.getElementById('content')?.focus({ preventScroll: true });
   }, [path.value]);
-  if (who === undefined)
+  if (currentSession === undefined)
     return (
-      // A key distinct from that of the content, so that no focus change applies to this element.
+      // The key prevents Preact from reusing this element for the content.
       <main key="before" class="said">
         {sessionError.value === '' ? (
           <p>Loading…</p>
@@ -143,7 +143,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
   return (
     <>
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <Menu groups={groups} />
       <header>
@@ -157,15 +157,15 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
         >
           Search or jump to <kbd>Ctrl K</kbd>
         </button>
-        <Projects />
+        <ProjectSelect />
         <RangePicker />
-        <Account who={who} />
+        <AccountMenu session={currentSession} />
       </header>
       <main id="content" tabIndex={-1}>
-        <Shown area={area} />
+        <AreaView area={area} />
       </main>
-      <Keys />
-      <Seeking areas={areas} />
+      <ShortcutDialog />
+      <LazyPalette areas={areas} />
     </>
   );
 };

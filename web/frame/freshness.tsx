@@ -1,9 +1,9 @@
-/** Status of a call: age of the response, truncation, errors, and the shell command */
+/** Status of an API call: age of the response, missing data, error, and the curl command */
 import { useState } from 'preact/hooks';
 import type { QueryState } from '../client/query.ts';
 import type { CallError } from '../client/request.ts';
-import { shownText } from './shown-text.tsx';
-import { clockTime } from './shown-time.ts';
+import { renderText } from './shown-text.tsx';
+import { formatClockTime } from './shown-time.ts';
 import { refresh } from './time-range.ts';
 
 const CopyCurl = ({ curl }: { readonly curl: string }) => {
@@ -11,7 +11,7 @@ const CopyCurl = ({ curl }: { readonly curl: string }) => {
   const copy = (): Promise<void> =>
     navigator.clipboard.writeText(curl).then(
       () => setLabel('Copied'),
-      () => setLabel('The browser does not allow this page to copy'),
+      () => setLabel('The browser denied access to the clipboard'),
     );
   return (
     <button type="button" class="plain" onClick={() => void copy()}>
@@ -20,36 +20,36 @@ const CopyCurl = ({ curl }: { readonly curl: string }) => {
   );
 };
 
-/** Returns why a response is incomplete, if it contains a reason. */
-const partialOf = (answer: object | undefined): readonly { readonly message: string }[] =>
+/** Returns the reasons of an incomplete response; empty if it is complete. */
+const getPartialReasons = (answer: object | undefined): readonly { readonly message: string }[] =>
   answer !== undefined && 'partial' in answer && Array.isArray(answer.partial) ? answer.partial : [];
 
 /** Status line below the result of a call. */
 export const Freshness = ({
-  of: { isLoading, answer, answeredAt, durationMs, curl, cancel },
+  queryState: { isLoading, response, respondedAt, durationMs, curl, abortController },
 }: {
-  readonly of: QueryState<object>;
+  readonly queryState: QueryState<object>;
 }) => (
   <p class="freshness">
     <span role="status">
       {isLoading ? 'Loading… ' : null}
-      {isLoading && cancel !== undefined ? (
-        <button type="button" class="mini" onClick={cancel}>
+      {isLoading && abortController !== undefined ? (
+        <button type="button" class="mini" onClick={abortController}>
           Cancel
         </button>
       ) : null}
-      {!isLoading && answeredAt !== undefined
-        ? `Updated ${clockTime(answeredAt)}, took ${Math.round(durationMs ?? 0)} ms.`
+      {!isLoading && respondedAt !== undefined
+        ? `Updated ${formatClockTime(respondedAt)}, took ${Math.round(durationMs ?? 0)} ms.`
         : null}
-      {partialOf(answer).map(({ message }) => ` Incomplete: ${message}.`)}
+      {getPartialReasons(response).map(({ message }) => ` Incomplete: ${message}.`)}
     </span>
     {curl === undefined ? null : <CopyCurl key={curl} curl={curl} />}
   </p>
 );
 
-/** Time of a retry. Changes requested by a user are not retried automatically. */
-const Again = ({ seconds, byItself }: { readonly seconds: number; readonly byItself: boolean }) =>
-  byItself ? (
+/** Hint about the next retry. Calls that change data are not retried automatically. */
+const RetryHint = ({ seconds, isAutomatic }: { readonly seconds: number; readonly isAutomatic: boolean }) =>
+  isAutomatic ? (
     <>
       {` Retrying in ${seconds} s. `}
       <button type="button" class="plain" onClick={refresh}>
@@ -60,11 +60,13 @@ const Again = ({ seconds, byItself }: { readonly seconds: number; readonly byIts
     <span>{` Retry in ${seconds} s.`}</span>
   );
 
-/** Error of a call, unless a field displays it. */
-export const Problem = ({ error }: { readonly error: CallError | undefined }) =>
+/** Error of an API call */
+export const ErrorMessage = ({ error }: { readonly error: CallError | undefined }) =>
   error === undefined ? null : (
     <p class="problem" role="alert">
-      {shownText(error.message)}
-      {error.retrySeconds === undefined ? null : <Again seconds={error.retrySeconds} byItself={error.isRetrying} />}
+      {renderText(error.message)}
+      {error.retrySeconds === undefined ? null : (
+        <RetryHint seconds={error.retrySeconds} isAutomatic={error.isRetrying} />
+      )}
     </p>
   );

@@ -1,24 +1,24 @@
-/** Keyboard shortcuts and their list */
+/** Keyboard shortcuts, and the dialog that lists them */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { refresh } from './time-range.ts';
 
-const storage = 'oiq-single-keys';
-const areOn = signal(localStorage.getItem(storage) !== 'off');
-const isOpen = signal(false);
+const storageKey = 'oiq-single-keys';
+const areEnabled = signal(localStorage.getItem(storageKey) !== 'off');
+const isDialogOpen = signal(false);
 /** Whether the command palette is open */
 export const isPaletteOpen = signal(false);
 
 const focusSearch = (): void => document.querySelector<HTMLElement>('[data-search]')?.focus();
 
-const keys: readonly (readonly [key: string, what: string, run: () => void])[] = [
-  ['/', 'open the search', focusSearch],
+const shortcuts: readonly (readonly [key: string, what: string, run: () => void])[] = [
+  ['/', 'focus the search', focusSearch],
   ['r', 'refresh', refresh],
   [
     '?',
     'show keyboard shortcuts',
     () => {
-      isOpen.value = true;
+      isDialogOpen.value = true;
     },
   ],
 ];
@@ -36,45 +36,45 @@ export const listenToKeys = (): (() => void) => {
     }
     if (event.key === 'Escape')
       for (const menu of document.querySelectorAll('details.menu[open]')) menu.removeAttribute('open');
-    if (!areOn.value || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    const found = keys.find(([key]) => key === event.key);
-    if (found === undefined) return;
+    if (!areEnabled.value || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    const shortcut = shortcuts.find(([key]) => key === event.key);
+    if (shortcut === undefined) return;
     event.preventDefault();
-    found[2]();
+    shortcut[2]();
   };
-  const closeOthers = ({ target }: Event): void => {
+  const closeOtherMenus = ({ target }: Event): void => {
     for (const menu of document.querySelectorAll('details.menu[open]'))
       if (!(target instanceof Node && menu.contains(target))) menu.removeAttribute('open');
   };
   addEventListener('keydown', onKeyDown);
-  addEventListener('pointerdown', closeOthers);
+  addEventListener('pointerdown', closeOtherMenus);
   return () => {
     removeEventListener('keydown', onKeyDown);
-    removeEventListener('pointerdown', closeOthers);
+    removeEventListener('pointerdown', closeOtherMenus);
   };
 };
 
-export const Keys = () => {
+export const ShortcutDialog = () => {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    if (isOpen.value) dialog.current?.showModal();
-  }, [isOpen.value]);
+    if (isDialogOpen.value) dialog.current?.showModal();
+  }, [isDialogOpen.value]);
   return (
     <dialog
       ref={dialog}
       aria-labelledby="keys-title"
       onClose={() => {
-        isOpen.value = false;
+        isDialogOpen.value = false;
       }}
     >
       <h2 id="keys-title">Keyboard shortcuts</h2>
       <dl>
-        {keys.map(([key, what]) => (
+        {shortcuts.map(([key, description]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
             </dt>
-            <dd>{what}</dd>
+            <dd>{description}</dd>
           </div>
         ))}
         <div>
@@ -93,10 +93,10 @@ export const Keys = () => {
       <label>
         <input
           type="checkbox"
-          checked={areOn.value}
+          checked={areEnabled.value}
           onChange={({ currentTarget }) => {
-            areOn.value = currentTarget.checked;
-            localStorage.setItem(storage, areOn.value ? 'on' : 'off');
+            areEnabled.value = currentTarget.checked;
+            localStorage.setItem(storageKey, areEnabled.value ? 'on' : 'off');
           }}
         />{' '}
         Enable single-key shortcuts

@@ -1,35 +1,35 @@
-/** Components whose code is loaded on first use */
+/** Loads the code of components on first use */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 
-/** After an upgrade, an open page lacks files and is reloaded once. */
+/** Reloads the page, because after an upgrade its old files are gone. Returns false if it was just reloaded. */
 export const reloadPage = (): boolean => {
   const key = 'oiq-loaded-anew';
-  const last = Number(sessionStorage.getItem(key) ?? 0);
-  if (Date.now() - last < 60_000) return false;
+  const lastReload = Number(sessionStorage.getItem(key) ?? 0);
+  if (Date.now() - lastReload < 60_000) return false;
   sessionStorage.setItem(key, String(Date.now()));
   location.reload();
   return true;
 };
 
-/** Returns a component that renders nothing until its code is loaded. */
-export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> => {
-  const loaded = signal<ComponentType<Props> | 'failed' | undefined>(undefined);
+/** Returns a component that renders a loading message until its code is loaded. */
+export const lazyLoad = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> => {
+  const loadedComponent = signal<ComponentType<Props> | 'failed' | undefined>(undefined);
   let isLoading = false;
-  const begin = (): void => {
+  const startLoading = (): void => {
     isLoading = true;
     load().then(
       (component) => {
-        loaded.value = component;
+        loadedComponent.value = component;
       },
       () => {
-        if (!reloadPage()) loaded.value = 'failed';
+        if (!reloadPage()) loadedComponent.value = 'failed';
       },
     );
   };
   return (props) => {
-    if (!isLoading) begin();
-    const View = loaded.value;
+    if (!isLoading) startLoading();
+    const View = loadedComponent.value;
     if (View === undefined) return <p class="soft">Loading…</p>;
     if (View === 'failed') return <p class="soft">A part of the page failed to load. Reload the page.</p>;
     return <View {...props} />;

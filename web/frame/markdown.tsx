@@ -1,41 +1,41 @@
-/** Renders Markdown as nodes. HTML is text, and so are links other than http, https or a path. */
+/** Renders Markdown. HTML is rendered as text, and so are links other than http, https, paths and fragments. */
 import type { ComponentChildren } from 'preact';
-import { shownText } from './shown-text.tsx';
+import { renderText } from './shown-text.tsx';
 
-const inline =
+const inlinePattern =
   /\\([\\`*_{}[\]()#+.!|~<>-])|`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|~~([^~]+)~~|!?\[([^[\]]*)\]\(([^()\s]*)\)|<(https?:[^\s<>]+)>/g;
 
-const isLink = (address: string): boolean => /^(?:https?:\/\/[^\s\\/]|\/(?![/\\])|#)/i.test(address);
+const isAllowedUrl = (address: string): boolean => /^(?:https?:\/\/[^\s\\/]|\/(?![/\\])|#)/i.test(address);
 
-const linked = (title: string, address: string): ComponentChildren =>
-  isLink(address) ? (
+const renderLink = (title: string, address: string): ComponentChildren =>
+  isAllowedUrl(address) ? (
     <a href={address} rel="noreferrer">
-      {shownText(title === '' ? address : title)}
+      {renderText(title === '' ? address : title)}
     </a>
   ) : (
-    shownText(`${title} (${address})`)
+    renderText(`${title} (${address})`)
   );
 
-const inLine = (text: string): ComponentChildren[] => {
-  const pieces: ComponentChildren[] = [];
-  let at = 0;
-  for (const found of text.matchAll(inline)) {
-    const [whole, escaped, code, strong, soft, struck, title, address, bare] = found;
-    pieces.push(shownText(text.slice(at, found.index)));
-    at = found.index + whole.length;
-    if (escaped !== undefined) pieces.push(escaped);
-    else if (code !== undefined) pieces.push(<code>{shownText(code)}</code>);
-    else if (strong !== undefined) pieces.push(<strong>{shownText(strong)}</strong>);
-    else if (soft !== undefined) pieces.push(<em>{shownText(soft)}</em>);
-    else if (struck !== undefined) pieces.push(<s>{shownText(struck)}</s>);
-    else pieces.push(linked(title ?? '', address ?? bare ?? ''));
+const renderInline = (text: string): ComponentChildren[] => {
+  const nodes: ComponentChildren[] = [];
+  let position = 0;
+  for (const match of text.matchAll(inlinePattern)) {
+    const [matchedText, escaped, code, strong, emphasizedText, strikethroughText, title, address, bareUrl] = match;
+    nodes.push(renderText(text.slice(position, match.index)));
+    position = match.index + matchedText.length;
+    if (escaped !== undefined) nodes.push(escaped);
+    else if (code !== undefined) nodes.push(<code>{renderText(code)}</code>);
+    else if (strong !== undefined) nodes.push(<strong>{renderText(strong)}</strong>);
+    else if (emphasizedText !== undefined) nodes.push(<em>{renderText(emphasizedText)}</em>);
+    else if (strikethroughText !== undefined) nodes.push(<s>{renderText(strikethroughText)}</s>);
+    else nodes.push(renderLink(title ?? '', address ?? bareUrl ?? ''));
   }
-  pieces.push(shownText(text.slice(at)));
-  return pieces;
+  nodes.push(renderText(text.slice(position)));
+  return nodes;
 };
 
 const bullet = /^ {0,3}(?:[-*+]|\d{1,9}[.)]) +/;
-const cellsOf = (line: string): string[] =>
+const splitCells = (line: string): string[] =>
   line
     .trim()
     .replace(/^\|/, '')
@@ -43,52 +43,56 @@ const cellsOf = (line: string): string[] =>
     .split('|')
     .map((cell) => cell.trim());
 
-/** Returns the consecutive lines from `at` that match. */
-const whileHolds = (lines: readonly string[], at: number, holds: (line: string) => boolean): readonly string[] => {
-  const end = lines.findIndex((line, index) => index >= at && !holds(line));
+/** Returns the matching lines from `at` up to the first that does not match. */
+const takeMatchingLines = (
+  lines: readonly string[],
+  at: number,
+  matches: (line: string) => boolean,
+): readonly string[] => {
+  const end = lines.findIndex((line, index) => index >= at && !matches(line));
   return lines.slice(at, end === -1 ? undefined : end);
 };
 
 interface Block {
   readonly node: ComponentChildren;
-  readonly lines: number;
+  readonly lineCount: number;
 }
 
-const codeBlockOf = (lines: readonly string[], at: number): Block | undefined => {
+const parseCodeBlock = (lines: readonly string[], at: number): Block | undefined => {
   if (!/^ {0,3}```/.test(lines[at] ?? '')) return undefined;
-  const code = whileHolds(lines, at + 1, (line) => !/^ {0,3}```/.test(line));
-  return { node: <pre class="body">{shownText(code.join('\n'), { lines: true })}</pre>, lines: code.length + 2 };
+  const code = takeMatchingLines(lines, at + 1, (line) => !/^ {0,3}```/.test(line));
+  return { node: <pre class="body">{renderText(code.join('\n'), { lines: true })}</pre>, lineCount: code.length + 2 };
 };
 
-const listOf = (lines: readonly string[], at: number): Block | undefined => {
+const parseList = (lines: readonly string[], at: number): Block | undefined => {
   if (!bullet.test(lines[at] ?? '')) return undefined;
-  const own = whileHolds(lines, at, (line) => bullet.test(line) || /^ {2,}\S/.test(line));
+  const listLines = takeMatchingLines(lines, at, (line) => bullet.test(line) || /^ {2,}\S/.test(line));
   const items: string[][] = [];
-  for (const line of own)
+  for (const line of listLines)
     if (bullet.test(line)) items.push([line.replace(bullet, '')]);
     else items.at(-1)?.push(line.replace(/^ {2,4}/, ''));
   const content = items.map(([first = '', ...rest], index) => (
     <li key={index}>
-      {inLine(first)}
-      {rest.length === 0 ? null : blocksOf(rest)}
+      {renderInline(first)}
+      {rest.length === 0 ? null : renderBlocks(rest)}
     </li>
   ));
-  return { node: /^ *\d/.test(lines[at] ?? '') ? <ol>{content}</ol> : <ul>{content}</ul>, lines: own.length };
+  return { node: /^ *\d/.test(lines[at] ?? '') ? <ol>{content}</ol> : <ul>{content}</ul>, lineCount: listLines.length };
 };
 
-/** Whether a line separates the header of a table from its rows */
+/** Returns whether a line separates the header of a table from its rows. */
 const isTableDelimiter = (line: string): boolean => line.includes('-') && /^[ |:-]+$/.test(line);
 
-const tableOf = (lines: readonly string[], at: number): Block | undefined => {
+const parseTable = (lines: readonly string[], at: number): Block | undefined => {
   if (!(lines[at] ?? '').includes('|') || !isTableDelimiter(lines[at + 1] ?? '')) return undefined;
-  const rows = whileHolds(lines, at + 2, (line) => line.includes('|'));
+  const rows = takeMatchingLines(lines, at + 2, (line) => line.includes('|'));
   const node = (
     <table class="figures">
       <thead>
         <tr>
-          {cellsOf(lines[at] ?? '').map((cell, index) => (
+          {splitCells(lines[at] ?? '').map((cell, index) => (
             <th key={index} scope="col">
-              {inLine(cell)}
+              {renderInline(cell)}
             </th>
           ))}
         </tr>
@@ -96,66 +100,66 @@ const tableOf = (lines: readonly string[], at: number): Block | undefined => {
       <tbody>
         {rows.map((row, index) => (
           <tr key={index}>
-            {cellsOf(row).map((cell, column) => (
-              <td key={column}>{inLine(cell)}</td>
+            {splitCells(row).map((cell, column) => (
+              <td key={column}>{renderInline(cell)}</td>
             ))}
           </tr>
         ))}
       </tbody>
     </table>
   );
-  return { node, lines: rows.length + 2 };
+  return { node, lineCount: rows.length + 2 };
 };
 
-const quoteOf = (lines: readonly string[], at: number): Block | undefined => {
+const parseQuote = (lines: readonly string[], at: number): Block | undefined => {
   if (!/^ {0,3}>/.test(lines[at] ?? '')) return undefined;
-  const own = whileHolds(lines, at, (line) => /^ {0,3}>/.test(line));
+  const quoteLines = takeMatchingLines(lines, at, (line) => /^ {0,3}>/.test(line));
   return {
-    node: <blockquote>{blocksOf(own.map((line) => line.replace(/^ {0,3}> ?/, '')))}</blockquote>,
-    lines: own.length,
+    node: <blockquote>{renderBlocks(quoteLines.map((line) => line.replace(/^ {0,3}> ?/, '')))}</blockquote>,
+    lineCount: quoteLines.length,
   };
 };
 
-const headingOf = (lines: readonly string[], at: number): Block | undefined => {
+const parseHeading = (lines: readonly string[], at: number): Block | undefined => {
   const found = /^ {0,3}(#{1,6}) +(.+)/.exec(lines[at] ?? '');
   if (found === null) return undefined;
-  // All headings have the same rank so that no rank is skipped: the heading above a text is that of its panel.
+  // All headings are `h3`, so that no level is skipped: the heading above the text is the `h2` of its panel.
   return {
-    node: <h3 class={`rank-${found[1]?.length}`}>{inLine((found[2] ?? '').replace(/ #+ *$/, ''))}</h3>,
-    lines: 1,
+    node: <h3 class={`rank-${found[1]?.length}`}>{renderInline((found[2] ?? '').replace(/ #+ *$/, ''))}</h3>,
+    lineCount: 1,
   };
 };
 
-const ruleOf = (lines: readonly string[], at: number): Block | undefined =>
-  /^ {0,3}(?:---|\*\*\*|___)[-*_ ]*$/.test(lines[at] ?? '') ? { node: <hr />, lines: 1 } : undefined;
+const parseRule = (lines: readonly string[], at: number): Block | undefined =>
+  /^ {0,3}(?:---|\*\*\*|___)[-*_ ]*$/.test(lines[at] ?? '') ? { node: <hr />, lineCount: 1 } : undefined;
 
-const kinds = [codeBlockOf, ruleOf, headingOf, quoteOf, listOf, tableOf];
+const parsers = [parseCodeBlock, parseRule, parseHeading, parseQuote, parseList, parseTable];
 
 const beginsBlock = (lines: readonly string[], at: number): boolean =>
-  kinds.some((kind) => kind(lines, at) !== undefined);
+  parsers.some((kind) => kind(lines, at) !== undefined);
 
-const paragraphOf = (lines: readonly string[], at: number): Block => {
+const parseParagraph = (lines: readonly string[], at: number): Block => {
   let end = at + 1;
   while (end < lines.length && (lines[end] ?? '').trim() !== '' && !beginsBlock(lines.slice(end, end + 2), 0)) end++;
-  return { node: <p>{inLine(lines.slice(at, end).join(' '))}</p>, lines: end - at };
+  return { node: <p>{renderInline(lines.slice(at, end).join(' '))}</p>, lineCount: end - at };
 };
 
-const blocksOf = (lines: readonly string[]): ComponentChildren[] => {
+const renderBlocks = (lines: readonly string[]): ComponentChildren[] => {
   const nodes: ComponentChildren[] = [];
-  let at = 0;
-  while (at < lines.length) {
-    if ((lines[at] ?? '').trim() === '') {
-      at++;
+  let lineIndex = 0;
+  while (lineIndex < lines.length) {
+    if ((lines[lineIndex] ?? '').trim() === '') {
+      lineIndex++;
       continue;
     }
-    const found = kinds.reduce<Block | undefined>((block, kind) => block ?? kind(lines, at), undefined);
-    const block = found ?? paragraphOf(lines, at);
+    const parsedBlock = parsers.reduce<Block | undefined>((block, kind) => block ?? kind(lines, lineIndex), undefined);
+    const block = parsedBlock ?? parseParagraph(lines, lineIndex);
     nodes.push(block.node);
-    at += block.lines;
+    lineIndex += block.lineCount;
   }
   return nodes;
 };
 
 export const Markdown = ({ text }: { readonly text: string }) => (
-  <div class="markdown">{blocksOf(text.replaceAll('\r\n', '\n').split('\n'))}</div>
+  <div class="markdown">{renderBlocks(text.replaceAll('\r\n', '\n').split('\n'))}</div>
 );

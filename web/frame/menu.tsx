@@ -1,27 +1,28 @@
-/** Menu of areas in groups, next to the content, or behind a button on narrow screens */
+/** Menu of areas in groups, next to the content; on narrow screens a button opens it */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { path, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
 import { Link } from './link.tsx';
 
-/** Returns whether an area is displayed. */
-export const isShown = (area: Area): boolean => path.value === area.path || path.value.startsWith(`${area.path}/`);
+/** Returns whether the page displays an area. */
+export const isCurrentArea = (area: Area): boolean =>
+  path.value === area.path || path.value.startsWith(`${area.path}/`);
 
 /** On narrow screens, whether the menu is open */
 const isOpen = signal(false);
 
-/** An area without permission links to the reason. */
-const Way = ({ area }: { readonly area: Area }) => {
-  const closedReason = explainClosedArea(area);
+/** Link to an area. Without permission, the area explains why it cannot be opened. */
+const AreaLink = ({ area }: { readonly area: Area }) => {
+  const denialReason = explainClosedArea(area);
   return (
-    <Link to={toArea(area.path)} isCurrent={isShown(area)}>
-      {closedReason === '' ? (
+    <Link url={toArea(area.path)} isCurrent={isCurrentArea(area)}>
+      {denialReason === '' ? (
         area.title
       ) : (
-        <span class="closed" title={closedReason}>
+        <span class="closed" title={denialReason}>
           {area.title}
-          <span class="sr-only">: {closedReason}</span>
+          <span class="sr-only">: {denialReason}</span>
         </span>
       )}
     </Link>
@@ -33,7 +34,7 @@ export const Menu = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
   useEffect(() => {
     isOpen.value = false;
   }, [path.value]);
-  const current = groups.flatMap(({ areas }) => areas).find(isShown);
+  const current = groups.flatMap(({ areas }) => areas).find(isCurrentArea);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || !isOpen.value) return;
     isOpen.value = false;
@@ -55,15 +56,15 @@ export const Menu = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
         Menu<span class="soft">{current === undefined ? '' : `: ${current.title}`}</span>
       </button>
       <div id="areas" class={isOpen.value ? 'open' : ''}>
-        {groups.map(({ title, areas }, at) => (
+        {groups.map(({ title, areas }, groupIndex) => (
           <div key={title}>
-            <p class="soft" id={`areas-${at}`}>
+            <p class="soft" id={`areas-${groupIndex}`}>
               {title}
             </p>
-            <ul aria-labelledby={`areas-${at}`}>
+            <ul aria-labelledby={`areas-${groupIndex}`}>
               {areas.map((area) => (
                 <li key={area.path}>
-                  <Way area={area} />
+                  <AreaLink area={area} />
                 </li>
               ))}
             </ul>

@@ -1,45 +1,45 @@
-/** An area with several parts, each at a path below its own */
+/** Area with tabs, each at a path below that of the area */
 import type { ComponentType } from 'preact';
 import { path, toArea } from './address.ts';
 import { Link } from './link.tsx';
 import { type AnyCall, isPermitted } from './rights.ts';
-import { titleInSentence } from './title-in-sentence.ts';
+import { toMidSentenceTitle } from './title-in-sentence.ts';
 
-/** A view that declares its first call */
-export type CallingView = ComponentType & { readonly requiredCall?: AnyCall };
+/** View that declares its first API call */
+export type ViewWithCall = ComponentType & { readonly requiredCall?: AnyCall };
 
-export interface Part {
-  /** Path below that of the area; empty for the first part */
+export interface Tab {
+  /** Last segment of the path; empty for the first tab */
   readonly name: string;
   readonly title: string;
-  readonly View: CallingView;
-  /** First call, if the view does not declare it; the part is displayed to users with permission for it */
+  readonly View: ViewWithCall;
+  /** First API call, if the view does not declare it. Users without permission for it do not see the tab. */
   readonly requiredCall?: AnyCall;
 }
 
-/** Returns the view of an area with parts. */
-export const partsOf =
-  (title: string, parts: readonly Part[]): ComponentType =>
+/** Creates the view of an area with tabs. */
+export const createTabbedView =
+  (title: string, tabs: readonly Tab[]): ComponentType =>
   () => {
-    const [, area = '', at = ''] = path.value.split('/');
-    const open = parts.filter(({ requiredCall, View }) => isPermitted(requiredCall ?? View.requiredCall));
-    const part = open.find(({ name }) => name === at) ?? open[0];
-    if (part === undefined) return <p class="said">Your role has no access to this area.</p>;
+    const [, area = '', tabName = ''] = path.value.split('/');
+    const permittedTabs = tabs.filter(({ requiredCall, View }) => isPermitted(requiredCall ?? View.requiredCall));
+    const currentTab = permittedTabs.find(({ name }) => name === tabName) ?? permittedTabs[0];
+    if (currentTab === undefined) return <p class="said">Your role has no access to this area.</p>;
     return (
       <div class="logs">
-        <h1 class="sr-only">{`${title}: ${titleInSentence(part.title)}`}</h1>
+        <h1 class="sr-only">{`${title}: ${toMidSentenceTitle(currentTab.title)}`}</h1>
         <nav class="tabs" aria-label={title}>
           <ul>
-            {open.map(({ name, title }) => (
+            {permittedTabs.map(({ name, title }) => (
               <li key={name}>
-                <Link to={toArea(name === '' ? `/${area}` : `/${area}/${name}`)} isCurrent={name === part.name}>
+                <Link url={toArea(name === '' ? `/${area}` : `/${area}/${name}`)} isCurrent={name === currentTab.name}>
                   {title}
                 </Link>
               </li>
             ))}
           </ul>
         </nav>
-        <part.View key={part.name} />
+        <currentTab.View key={currentTab.name} />
       </div>
     );
   };

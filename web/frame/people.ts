@@ -1,31 +1,31 @@
-/** Names of users: all for those who may edit on-call schedules, otherwise the users on call and oneself */
+/** Names of users. Users who may create on-call schedules get all names; others get their own and those on call. */
 import { useEffect } from 'preact/hooks';
 import type { getOnCall } from '../../api/groups/incidents/shifts.ts';
-import { callOf } from '../client/call.ts';
+import { declareCall } from '../client/call.ts';
 import { ApiQuery } from '../client/query.ts';
 import { isPermitted } from './rights.ts';
 import { session } from './session.ts';
-import { refreshes } from './time-range.ts';
+import { refreshCount } from './time-range.ts';
 
-const call = callOf<typeof getOnCall>('GET', '/api/on-call/now');
-/** Users on call in all schedules, loaded once for all views */
-export const onCall = new ApiQuery(call);
-const people = new ApiQuery(call);
-const scheduling = { method: 'POST', path: '/api/on-call/schedules' };
+const onCallCall = declareCall<typeof getOnCall>('GET', '/api/on-call/now');
+/** Query for the users on call in all schedules, which all views share */
+export const onCall = new ApiQuery(onCallCall);
+const namesQuery = new ApiQuery(onCallCall);
+const createScheduleCall = { method: 'POST', path: '/api/on-call/schedules' };
 
-export type Names = Readonly<Record<string, string>>;
+export type NamesById = Readonly<Record<string, string>>;
 
-export const usePeople = (): Names => {
+export const useNames = (): NamesById => {
   useEffect(() => {
-    people.run({ query: { names: isPermitted(scheduling) ? 'all' : 'on-call' } });
-    return () => people.cancel();
-  }, [refreshes.value]);
+    namesQuery.run({ query: { names: isPermitted(createScheduleCall) ? 'all' : 'on-call' } });
+    return () => namesQuery.cancel();
+  }, [refreshCount.value]);
   const { user } = session.value ?? {};
   return {
-    ...people.state.value.answer?.names,
+    ...namesQuery.state.value.response?.names,
     ...(user === undefined ? {} : { [user.id]: user.name }),
   };
 };
 
-export const named = (userIds: readonly string[], names: Names): string =>
+export const formatNames = (userIds: readonly string[], names: NamesById): string =>
   userIds.map((id) => names[id] ?? id).join(', ');

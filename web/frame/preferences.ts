@@ -1,50 +1,52 @@
-/** Preferences of the user for times and colors in this organization, shared by their browsers */
+/** Preferences of the user in this organization, which all their browsers share */
 import { signal } from '@preact/signals';
 import type { getPreferences, putPreferences } from '../../api/groups/users/preferences.ts';
 import { Action } from '../client/action.ts';
-import { type Answered, callOf } from '../client/call.ts';
+import { declareCall, type ResponseBody } from '../client/call.ts';
 import { request } from '../client/request.ts';
-import { setTimeForm } from './shown-time.ts';
+import { setTimePreferences } from './shown-time.ts';
 import { theme } from './theme.ts';
 
-export type Preferences = Answered<typeof getPreferences>;
+export type Preferences = ResponseBody<typeof getPreferences>;
 
 /** `undefined` until the API responds */
 export const preferences = signal<Preferences | undefined>(undefined);
-export const changing = new Action(callOf<typeof putPreferences>('PUT', '/api/preferences'));
+export const updateAction = new Action(declareCall<typeof putPreferences>('PUT', '/api/preferences'));
 
-const applyPreferences = (chosen: Preferences): void => {
-  preferences.value = chosen;
-  setTimeForm(chosen);
-  theme.value = chosen.theme;
+const applyPreferences = (newPreferences: Preferences): void => {
+  preferences.value = newPreferences;
+  setTimePreferences(newPreferences);
+  theme.value = newPreferences.theme;
 };
 
 /** Preferences as stored by the API */
-let saved: Preferences | undefined;
+let storedPreferences: Preferences | undefined;
 let lastChange: Promise<void> = Promise.resolve();
 
-/** Loads the preferences; without a response, the page uses those of the browser. */
-export const readPreferences = async (): Promise<void> => {
-  saved = await request(callOf<typeof getPreferences>('GET', '/api/preferences')).catch(() => undefined);
-  if (saved !== undefined) applyPreferences(saved);
+/** Loads the preferences. If that fails, the page uses defaults from the browser. */
+export const loadPreferences = async (): Promise<void> => {
+  storedPreferences = await request(declareCall<typeof getPreferences>('GET', '/api/preferences')).catch(
+    () => undefined,
+  );
+  if (storedPreferences !== undefined) applyPreferences(storedPreferences);
 };
 
 const save = async (changes: Partial<Preferences>): Promise<void> => {
-  if (saved === undefined) return;
-  const before = saved;
-  saved = (await changing.run({ body: { ...before, ...changes } })) ?? before;
-  if (saved !== before) return;
-  // Later changes are preserved.
-  const refused = Object.keys(changes) as (keyof Preferences)[];
-  const undone = Object.fromEntries(refused.map((key) => [key, before[key]]));
-  applyPreferences({ ...before, ...preferences.peek(), ...undone });
+  if (storedPreferences === undefined) return;
+  const previousPreferences = storedPreferences;
+  storedPreferences = (await updateAction.run({ body: { ...previousPreferences, ...changes } })) ?? previousPreferences;
+  if (storedPreferences !== previousPreferences) return;
+  // Reverts only the rejected changes and preserves later ones.
+  const rejectedKeys = Object.keys(changes) as (keyof Preferences)[];
+  const revertedValues = Object.fromEntries(rejectedKeys.map((key) => [key, previousPreferences[key]]));
+  applyPreferences({ ...previousPreferences, ...preferences.peek(), ...revertedValues });
 };
 
-/** Changes preferences immediately in the page, and in sequence in the API, so that no change reverts another. */
+/** Updates preferences at once in the page, and one after another in the API, so that no update reverts another. */
 export const updatePreferences = (changes: Partial<Preferences>): Promise<void> => {
-  const chosen = preferences.peek();
-  if (chosen === undefined) return lastChange;
-  applyPreferences({ ...chosen, ...changes });
+  const currentPreferences = preferences.peek();
+  if (currentPreferences === undefined) return lastChange;
+  applyPreferences({ ...currentPreferences, ...changes });
   lastChange = lastChange.catch(() => undefined).then(() => save(changes));
   return lastChange;
 };

@@ -1,26 +1,26 @@
 /** Selected project, stored in the URL */
 import { computed, signal } from '@preact/signals';
 import type { projectResource } from '../../api/groups/projects/resource.ts';
-import { listOf, type ViewOf } from '../client/call.ts';
+import { declareListCall, type ResourceView } from '../client/call.ts';
 import { request } from '../client/request.ts';
-import { inAddress } from './address.ts';
+import { readParam } from './address.ts';
 
-/** Projects of the organization, at most the first thousand */
-export const projects = signal<readonly ViewOf<typeof projectResource>[]>([]);
+/** The first 1000 projects of the organization */
+export const projects = signal<readonly ResourceView<typeof projectResource>[]>([]);
 
-/** Loads the projects; without a response, the page displays the entire organization. */
-export const readProjects = async (): Promise<void> => {
-  const call = listOf<typeof projectResource>('/api/projects');
+/** Loads the projects. If that fails, the page offers no project select. */
+export const loadProjects = async (): Promise<void> => {
+  const call = declareListCall<typeof projectResource>('/api/projects');
   projects.value = await request(call, { query: { limit: 1000 } }).then(
     ({ items }) => items,
     () => [],
   );
 };
 
-/** Empty for the entire organization */
-export const projectId = computed(() => inAddress('project'));
+/** id of the selected project; empty for the entire organization */
+export const projectId = computed(() => readParam('project'));
 
-/** Scope in request parameters */
+/** Selected project as request parameters */
 export const projectScope = computed<{ readonly scope: 'account' } | { readonly projectId: string }>(() =>
   projectId.value === '' ? { scope: 'account' } : { projectId: projectId.value },
 );

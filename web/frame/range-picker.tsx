@@ -1,6 +1,15 @@
-/** Time range picker: a preset, or two typed or pasted times */
+/** Time range picker: a preset range, or a start and end entered as text */
 import { useState } from 'preact/hooks';
-import { presets, problemsOf, refresh, setRange, titleOf, toRequestTime, writtenRange, zoomOut } from './time-range.ts';
+import {
+  findRangeProblems,
+  presets,
+  refresh,
+  setRange,
+  timeRange,
+  toRangeTitle,
+  toRequestTime,
+  zoomOut,
+} from './time-range.ts';
 
 const Field = ({
   name,
@@ -32,40 +41,40 @@ const Field = ({
   </div>
 );
 
-const close = (from: EventTarget & Element): void => {
-  const menu = from.closest('details');
+const closeMenu = (element: EventTarget & Element): void => {
+  const menu = element.closest('details');
   menu?.removeAttribute('open');
   menu?.querySelector('summary')?.focus();
 };
 
-const Form = () => {
-  const [typed, setTyped] = useState(writtenRange.value);
-  const [shows, setShows] = useState(false);
-  const requestedRange = { from: toRequestTime(typed.from), to: toRequestTime(typed.to) };
-  const problems = shows ? problemsOf(requestedRange) : {};
+const RangeForm = () => {
+  const [draftRange, setDraftRange] = useState(timeRange.value);
+  const [showsProblems, setShowsProblems] = useState(false);
+  const requestRange = { from: toRequestTime(draftRange.from), to: toRequestTime(draftRange.to) };
+  const problems = showsProblems ? findRangeProblems(requestRange) : {};
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        setShows(true);
-        if (Object.keys(problemsOf(requestedRange)).length > 0) return;
-        setRange(requestedRange);
-        close(event.currentTarget);
+        setShowsProblems(true);
+        if (Object.keys(findRangeProblems(requestRange)).length > 0) return;
+        setRange(requestRange);
+        closeMenu(event.currentTarget);
       }}
     >
       <Field
         name="range-from"
         label="From"
-        value={typed.from}
+        value={draftRange.from}
         problem={problems.from}
-        onInput={(from) => setTyped({ ...typed, from })}
+        onInput={(from) => setDraftRange({ ...draftRange, from })}
       />
       <Field
         name="range-to"
         label="To"
-        value={typed.to}
+        value={draftRange.to}
         problem={problems.to}
-        onInput={(to) => setTyped({ ...typed, to })}
+        onInput={(to) => setDraftRange({ ...draftRange, to })}
       />
       <p class="soft">Times without a time zone are UTC.</p>
       <button type="submit">Apply</button>
@@ -74,12 +83,12 @@ const Form = () => {
 };
 
 export const RangePicker = () => {
-  const range = writtenRange.value;
-  const problems = Object.values(problemsOf(range));
+  const range = timeRange.value;
+  const problems = Object.values(findRangeProblems(range));
   return (
     <div class="range">
       <details class="menu" id="range">
-        <summary aria-label={`Time range: ${titleOf(range)}`}>{titleOf(range)}</summary>
+        <summary aria-label={`Time range: ${toRangeTitle(range)}`}>{toRangeTitle(range)}</summary>
         <div class="popup">
           <ul class="presets">
             {presets.map(([from, title]) => (
@@ -90,7 +99,7 @@ export const RangePicker = () => {
                   aria-pressed={range.from === from && range.to === 'now'}
                   onClick={({ currentTarget }) => {
                     setRange({ from, to: 'now' });
-                    close(currentTarget);
+                    closeMenu(currentTarget);
                   }}
                 >
                   {title}
@@ -98,7 +107,7 @@ export const RangePicker = () => {
               </li>
             ))}
           </ul>
-          <Form key={`${range.from} ${range.to}`} />
+          <RangeForm key={`${range.from} ${range.to}`} />
         </div>
       </details>
       <button type="button" class="plain" onClick={zoomOut}>

@@ -1,9 +1,9 @@
-/** Search input with its error */
+/** Search forms with a validation error */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { shownText } from './shown-text.tsx';
+import { renderText } from './shown-text.tsx';
 
-/** Content around the input, whose id is `search` and which `search-problem` describes. */
+/** Form around a search input. The input must have the id `search`, and `search-problem` must describe it. */
 export const SearchForm = ({
   label,
   problem,
@@ -27,7 +27,7 @@ export const SearchForm = ({
       {children}
       <button type="submit">Search</button>
       <p class="problem-text" id="search-problem" role="alert">
-        {problem === undefined ? '' : shownText(problem)}
+        {problem === undefined ? '' : renderText(problem)}
       </p>
     </form>
   </search>
@@ -46,21 +46,21 @@ export const Search = ({
   readonly problem: string | undefined;
   readonly onSearch: (text: string) => void;
 }) => {
-  const [typed, setTyped] = useState(value);
+  const [searchText, setSearchText] = useState(value);
   return (
-    <SearchForm label={label} problem={problem} onSubmit={() => onSearch(typed)}>
+    <SearchForm label={label} problem={problem} onSubmit={() => onSearch(searchText)}>
       <input
         id="search"
         data-search
         type="search"
-        value={typed}
+        value={searchText}
         maxLength={1024}
         autocomplete="off"
         spellcheck={false}
         placeholder={placeholder}
         aria-invalid={problem !== undefined}
         aria-describedby="search-problem"
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
       />
     </SearchForm>
   );

@@ -1,60 +1,60 @@
-/** Session: user and organization */
+/** Session of the user in an organization */
 import { signal } from '@preact/signals';
 import type { currentSession, logout, switchTenant } from '../../api/groups/authentication/sessions.ts';
 import type { listOrganizations } from '../../api/groups/users/organizations.ts';
-import { type Answered, callOf } from '../client/call.ts';
+import { declareCall, type ResponseBody } from '../client/call.ts';
 import { CallError, request } from '../client/request.ts';
-import { readPreferences } from './preferences.ts';
-import { readProjects } from './project.ts';
+import { loadPreferences } from './preferences.ts';
+import { loadProjects } from './project.ts';
 
-export type Session = Answered<typeof currentSession>;
+export type Session = ResponseBody<typeof currentSession>;
 
 /** `undefined` until the API responds */
 export const session = signal<Session | undefined>(undefined);
-/** Why the session is unknown */
+/** Error of the last call that loads or changes the session; empty if there is none */
 export const sessionError = signal<string>('');
 /** Other organizations of the user */
-export const otherOrganizations = signal<Answered<typeof listOrganizations>['items']>([]);
+export const otherOrganizations = signal<ResponseBody<typeof listOrganizations>['items']>([]);
 
-/** Notifies other tabs of this browser that the session has ended or changed */
-const ended = new BroadcastChannel('oiq-session');
-ended.addEventListener('message', () => location.replace('/'));
+/** Notifies the other tabs of the browser that the session has ended or changed */
+const sessionChannel = new BroadcastChannel('oiq-session');
+sessionChannel.addEventListener('message', () => location.replace('/'));
 
-const messageOf = (error: unknown): string => (error instanceof CallError ? error.message : String(error));
+const toMessage = (error: unknown): string => (error instanceof CallError ? error.message : String(error));
 
-const readSession = async (): Promise<void> => {
-  const who = await request(callOf<typeof currentSession>('GET', '/auth/session'));
-  // Both in parallel, so that times use the preferences from the start.
-  await Promise.all([readPreferences(), readProjects()]);
-  session.value = who;
-  const { items } = await request(callOf<typeof listOrganizations>('GET', '/api/organizations'));
+const loadSession = async (): Promise<void> => {
+  const loadedSession = await request(declareCall<typeof currentSession>('GET', '/auth/session'));
+  // The session is set last, so that the first view already uses the preferences and projects.
+  await Promise.all([loadPreferences(), loadProjects()]);
+  session.value = loadedSession;
+  const { items } = await request(declareCall<typeof listOrganizations>('GET', '/api/organizations'));
   otherOrganizations.value = items.filter(({ current }) => !current);
 };
 
-/** Loads the session. Without one, the user is redirected to the sign-in page. */
+/** Loads the session. Without a session, the page redirects to the sign-in page. */
 export const openSession = (): void => {
   sessionError.value = '';
-  readSession().catch((error: unknown) => {
-    sessionError.value = messageOf(error);
+  loadSession().catch((error: unknown) => {
+    sessionError.value = toMessage(error);
   });
 };
 
-/** Ends the session, here and in the other tabs. */
+/** Ends the session in all tabs. */
 export const signOut = async (): Promise<void> => {
-  await request(callOf<typeof logout>('POST', '/auth/logout')).catch(() => undefined);
-  ended.postMessage('over');
+  await request(declareCall<typeof logout>('POST', '/auth/logout')).catch(() => undefined);
+  sessionChannel.postMessage('over');
   location.replace('/login');
 };
 
-/** Switches to another organization, in all tabs. */
-export const goTo = async (organizationId: string): Promise<void> => {
-  await request(callOf<typeof switchTenant>('POST', '/auth/switch-tenant'), { body: { organizationId } }).then(
+/** Switches to another organization in all tabs. */
+export const switchOrganization = async (organizationId: string): Promise<void> => {
+  await request(declareCall<typeof switchTenant>('POST', '/auth/switch-tenant'), { body: { organizationId } }).then(
     () => {
-      ended.postMessage('elsewhere');
+      sessionChannel.postMessage('elsewhere');
       location.replace('/');
     },
     (error: unknown) => {
-      sessionError.value = messageOf(error);
+      sessionError.value = toMessage(error);
     },
   );
 };

@@ -1,4 +1,4 @@
-/** Severity levels for colors, which the name always accompanies */
+/** Severity levels, which determine colors; a text always accompanies the color */
 const levels: readonly (readonly [level: string, names: RegExp])[] = [
   ['fatal', /^(?:fatal|crit|emerg|alert|panic)/i],
   ['error', /^err/i],
@@ -7,5 +7,5 @@ const levels: readonly (readonly [level: string, names: RegExp])[] = [
   ['debug', /^(?:debug|trace|verbose)/i],
 ];
 
-export const levelOf = (severity: string | null): string =>
+export const toSeverityLevel = (severity: string | null): string =>
   levels.find(([, names]) => names.test(severity ?? ''))?.[0] ?? 'none';

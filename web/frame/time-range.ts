@@ -1,20 +1,20 @@
-/** Time range of the page. The URL contains it as typed, so that `now-1h` moves with the time. */
+/** Time range of the page. The URL has the range as typed, so a relative range such as `now-1h` follows the time. */
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { parseTime } from '../../queries/time.ts';
-import { change, inAddress } from './address.ts';
+import { readParam, setParams } from './address.ts';
 
-/** A range in request parameters */
-export interface WrittenRange {
+/** Time range as in request parameters, for example `now-1h` to `now` */
+export interface TimeRange {
   readonly from: string;
   readonly to: string;
 }
 
-const lastHour: WrittenRange = { from: 'now-1h', to: 'now' };
+const lastHour: TimeRange = { from: 'now-1h', to: 'now' };
 /** Range if the URL has none */
 export const defaultRange = signal(lastHour);
 
-/** Sets the default range while a view is displayed, such as that of a dashboard. */
+/** Sets the default range while a view is displayed, for example a dashboard with its own range. */
 export const useDefaultRange = (from: string | undefined, to: string | undefined): void =>
   useEffect(() => {
     if (from !== undefined && to !== undefined) defaultRange.value = { from, to };
@@ -33,20 +33,20 @@ export const presets: readonly (readonly [from: string, title: string])[] = [
   ['now-7d', 'Last 7 days'],
 ];
 
-export const writtenRange = computed<WrittenRange>(() => ({
-  from: inAddress('from') || defaultRange.value.from,
-  to: inAddress('to') || defaultRange.value.to,
+export const timeRange = computed<TimeRange>(() => ({
+  from: readParam('from') || defaultRange.value.from,
+  to: readParam('to') || defaultRange.value.to,
 }));
 
 /** Incremented to reload the displayed data */
-export const refreshes = signal(0);
+export const refreshCount = signal(0);
 export const refresh = (): void => {
-  refreshes.value++;
+  refreshCount.value++;
 };
 
 /**
- * Returns a pasted time in request syntax; the number of digits distinguishes seconds, micro- and nanoseconds since
- * 1970.
+ * Converts a pasted time to request syntax. The number of digits tells whether a Unix time is in seconds, microseconds
+ * or nanoseconds.
  */
 export const toRequestTime = (text: string): string => {
   const trimmed = text.trim();
@@ -57,40 +57,40 @@ export const toRequestTime = (text: string): string => {
 };
 
 /** Returns a time in epoch milliseconds; `undefined` for an invalid text. */
-export const millisecondsOf = (text: string): number | undefined => {
-  const found = parseTime(text, Date.now());
-  return found === undefined ? undefined : Number(found / 1_000_000n);
+export const toMilliseconds = (text: string): number | undefined => {
+  const nanoseconds = parseTime(text, Date.now());
+  return nanoseconds === undefined ? undefined : Number(nanoseconds / 1_000_000n);
 };
 
 /** Returns the errors of a range by field; empty if there are none. */
-export const problemsOf = ({ from, to }: WrittenRange): { readonly from?: string; readonly to?: string } => {
-  const wrong = 'Use ISO-8601 (2026-01-31T12:00), now-15m, or seconds or milliseconds since 1970.';
-  const [start, end] = [millisecondsOf(from), millisecondsOf(to)];
+export const findRangeProblems = ({ from, to }: TimeRange): { readonly from?: string; readonly to?: string } => {
+  const formatHint = 'Use ISO-8601 (2026-01-31T12:00), now-15m, or seconds or milliseconds since 1970.';
+  const [start, end] = [toMilliseconds(from), toMilliseconds(to)];
   if (start === undefined || end === undefined)
-    return { ...(start === undefined ? { from: wrong } : {}), ...(end === undefined ? { to: wrong } : {}) };
+    return { ...(start === undefined ? { from: formatHint } : {}), ...(end === undefined ? { to: formatHint } : {}) };
   return start > end ? { from: 'The start must be before the end.' } : {};
 };
 
-/** Sets another range. */
-export const setRange = ({ from, to }: WrittenRange): void => {
+/** Sets the range in the URL, which omits default values. */
+export const setRange = ({ from, to }: TimeRange): void => {
   const defaults = defaultRange.value;
-  change({ from: from === defaults.from ? '' : from, to: to === defaults.to ? '' : to });
+  setParams({ from: from === defaults.from ? '' : from, to: to === defaults.to ? '' : to });
 };
 
 /** Sets a range in epoch milliseconds. */
-export const setMoments = (from: number, to: number): void =>
+export const setRangeInMs = (from: number, to: number): void =>
   setRange({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
 
 /** Doubles the range around its middle, without exceeding the current time. */
 export const zoomOut = (): void => {
-  const [from, to] = [millisecondsOf(writtenRange.value.from), millisecondsOf(writtenRange.value.to)];
+  const [from, to] = [toMilliseconds(timeRange.value.from), toMilliseconds(timeRange.value.to)];
   if (from === undefined || to === undefined) return;
-  const half = (to - from) / 2;
-  setMoments(from - half, Math.min(to + half, Date.now()));
+  const halfLength = (to - from) / 2;
+  setRangeInMs(from - halfLength, Math.min(to + halfLength, Date.now()));
 };
 
 /** Returns the title of the range. */
-export const titleOf = ({ from, to }: WrittenRange): string => {
+export const toRangeTitle = ({ from, to }: TimeRange): string => {
   const preset = to === 'now' ? presets.find(([start]) => start === from) : undefined;
   return preset?.[1] ?? `${from} to ${to}`;
 };

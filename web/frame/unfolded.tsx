@@ -1,17 +1,17 @@
-/** A section whose data is loaded when it is opened */
+/** Collapsed section whose content is rendered when it is opened */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
-export const Unfolded = ({
+export const LazyDetails = ({
   title,
   children,
 }: {
   readonly title: string;
   readonly children: () => ComponentChildren;
 }) => {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>{title}</summary>
       {isOpen ? children() : null}
     </details>

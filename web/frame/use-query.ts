@@ -1,21 +1,21 @@
-/** Queries of a view while it is displayed */
+/** Hook that runs an API query while a view is displayed */
 import { useEffect, useState } from 'preact/hooks';
-import type { Answered, Call, Declared, Sent } from '../client/call.ts';
+import type { Call, CallInput, OperationDeclaration, ResponseBody } from '../client/call.ts';
 import { ApiQuery, type QueryState } from '../client/query.ts';
-import { refreshes } from './time-range.ts';
+import { refreshCount } from './time-range.ts';
 
 /**
  * Sends a query when the view appears, and again when its parameters change or the page is refreshed. Cancels it when
  * the view is removed.
  */
-export const useQuery = <Operation extends Declared>(
+export const useQuery = <Operation extends OperationDeclaration>(
   call: Call<Operation>,
-  sent: Sent<Operation>,
-): QueryState<Answered<Operation>> => {
+  callInput: CallInput<Operation>,
+): QueryState<ResponseBody<Operation>> => {
   const [query] = useState(() => new ApiQuery(call));
   useEffect(() => {
-    query.run(sent);
+    query.run(callInput);
     return () => query.cancel();
-  }, [JSON.stringify(sent), refreshes.value]);
+  }, [JSON.stringify(callInput), refreshCount.value]);
   return query.state.value;
 };

@@ -1,26 +1,26 @@
-/** Possible causes of an alert, anomaly, incident or service regression, loaded on demand */
+/** Likely causes of an alert, anomaly, incident or service regression, which the user requests with a button */
 import { useEffect, useState } from 'preact/hooks';
 import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
-import { type Answered, callOf, type Sent } from '../client/call.ts';
+import { type CallInput, declareCall, type ResponseBody } from '../client/call.ts';
 import { ApiQuery } from '../client/query.ts';
 import { toArea } from '../frame/address.ts';
-import { Freshness, Problem } from '../frame/freshness.tsx';
+import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
 import { Link } from '../frame/link.tsx';
 import { projectScope } from '../frame/project.ts';
 import { isPermitted } from '../frame/rights.ts';
-import { shownText } from '../frame/shown-text.tsx';
-import { shownMoment } from '../frame/shown-time.ts';
+import { renderText } from '../frame/shown-text.tsx';
+import { formatIsoTime } from '../frame/shown-time.ts';
 
-const causeCall = callOf<typeof findRootCause>('POST', '/api/ai/root-cause');
+const causeCall = declareCall<typeof findRootCause>('POST', '/api/ai/root-cause');
 
-type Found = Answered<typeof findRootCause>;
-type Cause = Found['causes'][number];
+type RootCauseResponse = ResponseBody<typeof findRootCause>;
+type Cause = RootCauseResponse['causes'][number];
 type Symptom = Pick<
-  NonNullable<Sent<typeof findRootCause>['body']>,
+  NonNullable<CallInput<typeof findRootCause>['body']>,
   'alertId' | 'anomalyId' | 'incidentId' | 'service' | 'from' | 'to'
 >;
 
-const kinds: Readonly<Record<Cause['kind'], string>> = {
+const causeKindTitles: Readonly<Record<Cause['kind'], string>> = {
   deployment: 'Deployment',
   configuration: 'Configuration',
   restart: 'Restart',
@@ -32,8 +32,8 @@ const kinds: Readonly<Record<Cause['kind'], string>> = {
   'log-pattern': 'New log pattern',
 };
 
-/** Locations in the page by API path */
-const places: readonly (readonly [of: RegExp, to: (id: string) => string])[] = [
+/** Links to the page by the API path of a resource */
+const pageLinks: readonly (readonly [of: RegExp, to: (id: string) => string])[] = [
   [/^\/api\/services\/([^/]+)\/deployments$/, (service) => toArea('/services', { service })],
   [/^\/api\/logs\/patterns\/([^/]+)$/, (shown) => toArea('/logs', { view: 'patterns', shown })],
   [/^\/api\/logs\/([^/]+)$/, (record) => toArea('/logs', { record })],
@@ -41,68 +41,68 @@ const places: readonly (readonly [of: RegExp, to: (id: string) => string])[] = [
   [/^\/api\/infrastructure\/hosts\/([^/]+)$/, (open) => toArea('/infrastructure', { open })],
 ];
 
-const placeOf = (link: string): string | undefined => {
-  for (const [of, to] of places) {
-    const [, id] = of.exec(link) ?? [];
+const toPageUrl = (link: string): string | undefined => {
+  for (const [pattern, to] of pageLinks) {
+    const [, id] = pattern.exec(link) ?? [];
     if (id !== undefined) return to(decodeURIComponent(id));
   }
   return undefined;
 };
 
-const Title = ({ of: { title, link } }: { readonly of: Cause }) => {
-  const to = placeOf(link);
-  if (to !== undefined) return <Link to={to}>{shownText(title)}</Link>;
+const CauseTitle = ({ cause: { title, link } }: { readonly cause: Cause }) => {
+  const to = toPageUrl(link);
+  if (to !== undefined) return <Link url={to}>{renderText(title)}</Link>;
   return /^https?:\/\//i.test(link) ? (
     <a href={link} rel="noreferrer">
-      {shownText(title)}
+      {renderText(title)}
     </a>
   ) : (
-    <b>{shownText(title)}</b>
+    <b>{renderText(title)}</b>
   );
 };
 
-const Reasons = ({ title, of }: { readonly title: string; readonly of: readonly string[] }) =>
-  of.length === 0 ? null : (
+const ReasonList = ({ title, reasons }: { readonly title: string; readonly reasons: readonly string[] }) =>
+  reasons.length === 0 ? null : (
     <p>
-      {title}: {shownText(of.join('; '))}.
+      {title}: {renderText(reasons.join('; '))}.
     </p>
   );
 
-const One = ({ of }: { readonly of: Cause }) => (
+const CauseItem = ({ cause }: { readonly cause: Cause }) => (
   <li>
-    {kinds[of.kind]} at <bdi>{shownText(of.at)}</bdi>, {shownMoment(of.begin).slice(0, 19)}: <Title of={of} />{' '}
-    <span class="soft">({Math.round(100 * of.score)} of 100)</span>
-    <Reasons title="Evidence" of={of.evidence} />
-    <Reasons title="Counterevidence" of={of.counterEvidence} />
-    {of.path.length < 2 ? null : <p class="soft">Call path: {shownText(of.path.join(' → '))}</p>}
+    {causeKindTitles[cause.kind]} at <bdi>{renderText(cause.at)}</bdi>, {formatIsoTime(cause.begin).slice(0, 19)}:{' '}
+    <CauseTitle cause={cause} /> <span class="soft">({Math.round(100 * cause.score)} of 100)</span>
+    <ReasonList title="Evidence" reasons={cause.evidence} />
+    <ReasonList title="Counterevidence" reasons={cause.counterEvidence} />
+    {cause.path.length < 2 ? null : <p class="soft">Call path: {renderText(cause.path.join(' → '))}</p>}
   </li>
 );
 
-const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found }) => (
+const CauseResult = ({ result: { symptom, causes, others, reason } }: { readonly result: RootCauseResponse }) => (
   <>
     {symptom.degradations.length === 0 ? null : (
       <p>
-        Degraded: {shownText(symptom.services.join(', '))} since {shownMoment(symptom.begin).slice(0, 19)}:{' '}
-        {shownText(symptom.degradations.join('; '))}.
+        Degraded: {renderText(symptom.services.join(', '))} since {formatIsoTime(symptom.begin).slice(0, 19)}:{' '}
+        {renderText(symptom.degradations.join('; '))}.
       </p>
     )}
     {causes.length > 0 ? (
       <ol>
         {causes.map((cause, index) => (
-          // Several causes of one kind may have the same location.
-          <One key={index} of={cause} />
+          // Causes have no unique key.
+          <CauseItem key={index} cause={cause} />
         ))}
       </ol>
     ) : (
-      <p role="status">No likely cause: {shownText(reason ?? '')}.</p>
+      <p role="status">No likely cause: {renderText(reason ?? '')}.</p>
     )}
     {others.length === 0 ? null : (
       <details>
         <summary>Other events: {others.length}</summary>
         <ul>
           {others.map((cause, index) => (
-            // As above.
-            <One key={index} of={cause} />
+            // Causes have no unique key.
+            <CauseItem key={index} cause={cause} />
           ))}
         </ul>
       </details>
@@ -110,11 +110,11 @@ const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found
   </>
 );
 
-export const Causes = ({ of }: { readonly of: Symptom }) => {
+export const Causes = ({ symptom }: { readonly symptom: Symptom }) => {
   const [query] = useState(() => new ApiQuery(causeCall));
-  useEffect(() => () => query.clear(), [JSON.stringify(of)]);
+  useEffect(() => () => query.clear(), [JSON.stringify(symptom)]);
   if (!isPermitted(causeCall)) return null;
-  const { answer, error, isLoading } = query.state.value;
+  const { response, error, isLoading } = query.state.value;
   return (
     <section aria-label="Cause">
       <h3>Likely cause</h3>
@@ -123,14 +123,14 @@ export const Causes = ({ of }: { readonly of: Symptom }) => {
           type="button"
           class="plain"
           disabled={isLoading}
-          onClick={() => query.run({ body: { ...of, ...projectScope.peek() } })}
+          onClick={() => query.run({ body: { ...symptom, ...projectScope.peek() } })}
         >
           Find root cause
         </button>
       </p>
-      <Problem error={error} />
-      {answer === undefined ? null : <Shown of={answer} />}
-      {answer === undefined && !isLoading ? null : <Freshness of={query.state.value} />}
+      <ErrorMessage error={error} />
+      {response === undefined ? null : <CauseResult result={response} />}
+      {response === undefined && !isLoading ? null : <Freshness queryState={query.state.value} />}
     </section>
   );
 };

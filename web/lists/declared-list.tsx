@@ -1,96 +1,100 @@
-/** Declared lists: query, columns, and side panel. The URL contains the project, search, filters and open item. */
+/** Creates list views from definitions. The URL has the project, search, filters and the open item. */
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Call, Declared, Sent } from '../client/call.ts';
-import { Paged } from '../client/pages.ts';
+import type { Call, CallInput, OperationDeclaration } from '../client/call.ts';
+import { PagedList } from '../client/pages.ts';
 import type { QueryState } from '../client/query.ts';
-import { change, inAddress } from '../frame/address.ts';
+import { readParam, setParams } from '../frame/address.ts';
 import { useEscape } from '../frame/escape.ts';
-import { Freshness, Problem } from '../frame/freshness.tsx';
-import type { CallingView } from '../frame/parts.tsx';
+import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
+import type { ViewWithCall } from '../frame/parts.tsx';
 import { projectId } from '../frame/project.ts';
 import { Search } from '../frame/search.tsx';
-import { shownText, textOf } from '../frame/shown-text.tsx';
-import { refreshes, writtenRange } from '../frame/time-range.ts';
-import { titleInSentence } from '../frame/title-in-sentence.ts';
-import { Whose } from './owner-select.tsx';
-import { ReadOne } from './read-one.tsx';
-import { Scrolled } from './scrolled.tsx';
+import { renderText, toText } from '../frame/shown-text.tsx';
+import { refreshCount, timeRange } from '../frame/time-range.ts';
+import { toMidSentenceTitle } from '../frame/title-in-sentence.ts';
+import { AssigneeFilter } from './owner-select.tsx';
+import { LoadedItem } from './read-one.tsx';
+import { ScrollRegion } from './scrolled.tsx';
 import { ShowMore } from './show-more.tsx';
 
-/** A single selection by which the API filters or sorts */
-export interface Choice {
+/** Select whose value filters or sorts the list */
+export interface SelectFilter {
   readonly name: string;
   readonly label: string;
-  /** Options, of which the first is the default */
+  /** Options; the first is the default */
   readonly options: readonly (readonly [value: string, title: string])[];
 }
 
 interface Page {
   readonly items: readonly unknown[];
 }
-type ItemOf<Answer> = Answer extends { readonly items: readonly (infer Item)[] } ? Item : never;
+type ListItem<Answer> = Answer extends { readonly items: readonly (infer Item)[] } ? Item : never;
 
-export interface DeclaredList<Operation extends Declared, Item> {
+export interface ListDefinition<Operation extends OperationDeclaration, Item> {
   readonly title: string;
   readonly call: Call<Operation>;
-  /** Whether the request includes the range of the page */
-  readonly isRanged?: boolean;
+  /** Whether the request has the time range of the page */
+  readonly hasTimeRange?: boolean;
   /** Whether the list can be filtered by assignee */
-  readonly isAssigned?: boolean;
+  readonly hasAssigneeFilter?: boolean;
   /** Placeholder of the search field, if the list can be searched */
   readonly search?: string;
-  readonly choices?: readonly Choice[];
-  /** Parameters that only links set; each can be removed */
+  readonly choices?: readonly SelectFilter[];
+  /** Filter parameters that only links set; the user can remove each */
   readonly filters?: readonly string[];
-  /** Parameters sent in addition to range, search and choices */
-  readonly sent?: Readonly<Record<string, string | number>>;
+  /** Fixed parameters of the request */
+  readonly fixedParams?: Readonly<Record<string, string | number>>;
   readonly params?: () => Readonly<Record<string, string>>;
-  readonly nothing: string;
-  readonly keyOf: (item: Item) => string;
-  /** Columns; strings are rendered as text and need no escaping */
+  readonly emptyText: string;
+  readonly toKey: (item: Item) => string;
+  /** Columns by title. Cells that are strings need no escaping. */
   readonly columns: Readonly<Record<string, (item: Item) => ComponentChildren | undefined>>;
   /** Names of numeric columns */
-  readonly numbers?: readonly string[];
+  readonly numericColumns?: readonly string[];
   /** Component next to the search, such as a creation form */
   readonly Tools?: ComponentType;
-  /** Call and label to read an item that is not on the loaded pages */
-  readonly one?: { readonly call: Call<Declared>; readonly label: string };
-  /** Side panel. The item is `undefined` if the list does not contain it (any more) */
-  readonly Open?: ComponentType<{ readonly id: string; readonly item: Item | undefined; readonly onClose: () => void }>;
+  /** Call and label for an open item that is not on the loaded pages */
+  readonly readItem?: { readonly call: Call<OperationDeclaration>; readonly label: string };
+  /** Side panel of the open item. `item` is `undefined` if the list does not contain it. */
+  readonly ItemPanel?: ComponentType<{
+    readonly id: string;
+    readonly item: Item | undefined;
+    readonly onClose: () => void;
+  }>;
 }
 
-type QueryParamOf<Operation extends Declared> = keyof NonNullable<Sent<Operation>['query']>;
+type QueryParamName<Operation extends OperationDeclaration> = keyof NonNullable<CallInput<Operation>['query']>;
 
 /**
- * A list that supports projects declares it, and is requested for the selected one. The compiler verifies this, except
- * for lists of resources.
+ * A list whose operation has the parameter `projectId` must declare it, and is requested for the selected project. The
+ * compiler checks this, except for lists of configuration resources.
  */
-type OfProject<Operation extends Declared> =
-  string extends QueryParamOf<Operation>
+type ProjectSupport<Operation extends OperationDeclaration> =
+  string extends QueryParamName<Operation>
     ? { readonly isOfProject?: true }
-    : 'projectId' extends QueryParamOf<Operation>
+    : 'projectId' extends QueryParamName<Operation>
       ? { readonly isOfProject: true }
       : { readonly isOfProject?: never };
 
-const shown = (cell: ComponentChildren | undefined): ComponentChildren => {
+const renderCell = (cell: ComponentChildren | undefined): ComponentChildren => {
   if (cell === null || cell === undefined) return '';
-  return typeof cell === 'string' || typeof cell === 'number' ? <bdi>{shownText(textOf(cell))}</bdi> : cell;
+  return typeof cell === 'string' || typeof cell === 'number' ? <bdi>{renderText(toText(cell))}</bdi> : cell;
 };
 
-const setOpen = (open: string): void => change({ open }, { replace: inAddress('open') !== '' });
+const setOpenKey = (open: string): void => setParams({ open }, { replace: readParam('open') !== '' });
 
-const chosenOf = ({ name, options }: Choice): string =>
-  options.find(([value]) => value === inAddress(name))?.[0] ?? options[0]?.[0] ?? '';
+const getSelected = ({ name, options }: SelectFilter): string =>
+  options.find(([value]) => value === readParam(name))?.[0] ?? options[0]?.[0] ?? '';
 
-const Choices = ({ of }: { readonly of: readonly Choice[] }) => (
+const SelectFilters = ({ selectFilters }: { readonly selectFilters: readonly SelectFilter[] }) => (
   <>
-    {of.map((choice) => (
+    {selectFilters.map((choice) => (
       <label key={choice.name}>
         {choice.label}{' '}
         <select
-          value={chosenOf(choice)}
-          onChange={({ currentTarget }) => change({ [choice.name]: currentTarget.value, open: '' })}
+          value={getSelected(choice)}
+          onChange={({ currentTarget }) => setParams({ [choice.name]: currentTarget.value, open: '' })}
         >
           {choice.options.map(([value, title]) => (
             <option key={value} value={value}>
@@ -103,33 +107,33 @@ const Choices = ({ of }: { readonly of: readonly Choice[] }) => (
   </>
 );
 
-const Filters = ({ of }: { readonly of: readonly string[] }) => (
+const Filters = ({ filterNames }: { readonly filterNames: readonly string[] }) => (
   <>
-    {of
-      .filter((name) => inAddress(name) !== '')
+    {filterNames
+      .filter((name) => readParam(name) !== '')
       .map((name) => (
-        <button key={name} type="button" class="plain" onClick={() => change({ [name]: '' })}>
-          {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> clear filter</span>
+        <button key={name} type="button" class="plain" onClick={() => setParams({ [name]: '' })}>
+          {name}: {renderText(readParam(name))} ✕<span class="sr-only"> clear filter</span>
         </button>
       ))}
   </>
 );
 
-const Table = <Operation extends Declared, Item>({
+const Table = <Operation extends OperationDeclaration, Item>({
   spec,
   items,
 }: {
-  readonly spec: DeclaredList<Operation, Item>;
+  readonly spec: ListDefinition<Operation, Item>;
   readonly items: readonly Item[];
 }) => {
   const columns = Object.entries(spec.columns);
-  const classOf = (name: string): string => (spec.numbers?.includes(name) ? 'number' : '');
+  const toClass = (name: string): string => (spec.numericColumns?.includes(name) ? 'number' : '');
   return (
     <table class="figures texts">
       <thead>
         <tr>
           {columns.map(([name]) => (
-            <th key={name} scope="col" class={classOf(name)}>
+            <th key={name} scope="col" class={toClass(name)}>
               {name}
             </th>
           ))}
@@ -137,17 +141,17 @@ const Table = <Operation extends Declared, Item>({
       </thead>
       <tbody>
         {items.map((item) => {
-          const key = spec.keyOf(item);
+          const key = spec.toKey(item);
           return (
-            <tr key={key} class={inAddress('open') === key ? 'open' : ''}>
-              {columns.map(([name, cell], at) => (
-                <td key={name} class={classOf(name)}>
-                  {at === 0 && spec.Open !== undefined ? (
-                    <button type="button" class="value opens" onClick={() => setOpen(key)}>
-                      {shown(cell(item)) || key}
+            <tr key={key} class={readParam('open') === key ? 'open' : ''}>
+              {columns.map(([name, cell], columnIndex) => (
+                <td key={name} class={toClass(name)}>
+                  {columnIndex === 0 && spec.ItemPanel !== undefined ? (
+                    <button type="button" class="value opens" onClick={() => setOpenKey(key)}>
+                      {renderCell(cell(item)) || key}
                     </button>
                   ) : (
-                    shown(cell(item))
+                    renderCell(cell(item))
                   )}
                 </td>
               ))}
@@ -159,92 +163,102 @@ const Table = <Operation extends Declared, Item>({
   );
 };
 
-/** Returns the view of a declared list. */
-export const listed = <Operation extends Declared>(
-  spec: DeclaredList<Operation, ItemOf<Operation['response']['_zod']['output']>> & OfProject<Operation>,
-): CallingView => {
-  type Item = ItemOf<Operation['response']['_zod']['output']>;
-  const list = new Paged(spec.call, (page) => (page as Page).items as readonly Item[]);
-  const { choices = [], filters = [], isRanged = false, isAssigned = false, search, Open, Tools } = spec;
+/** Creates the view of a list. */
+export const createListView = <Operation extends OperationDeclaration>(
+  spec: ListDefinition<Operation, ListItem<Operation['response']['_zod']['output']>> & ProjectSupport<Operation>,
+): ViewWithCall => {
+  type Item = ListItem<Operation['response']['_zod']['output']>;
+  const list = new PagedList(spec.call, (page) => (page as Page).items as readonly Item[]);
+  const {
+    choices = [],
+    filters = [],
+    hasTimeRange = false,
+    hasAssigneeFilter = false,
+    search,
+    ItemPanel,
+    Tools,
+  } = spec;
   const queryParams = (): Readonly<Record<string, string | number>> => ({
     limit: 100,
-    ...spec.sent,
-    ...(isRanged ? writtenRange.value : {}),
+    ...spec.fixedParams,
+    ...(hasTimeRange ? timeRange.value : {}),
     ...(spec.isOfProject === true ? { projectId: projectId.value } : {}),
-    ...(isAssigned ? { assigneeId: inAddress('assigneeId') } : {}),
-    ...(search === undefined ? {} : { search: inAddress('search') }),
-    ...Object.fromEntries(choices.map((choice) => [choice.name, chosenOf(choice)])),
-    ...Object.fromEntries(filters.map((name) => [name, inAddress(name)])),
+    ...(hasAssigneeFilter ? { assigneeId: readParam('assigneeId') } : {}),
+    ...(search === undefined ? {} : { search: readParam('search') }),
+    ...Object.fromEntries(choices.map((choice) => [choice.name, getSelected(choice)])),
+    ...Object.fromEntries(filters.map((name) => [name, readParam(name)])),
   });
-  const Found = () => {
-    const { answer, isLoading } = list.first.state.value;
+  const ListResult = () => {
+    const { response, isLoading } = list.first.state.value;
     const items = list.items.value;
-    if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
+    if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
     if (items.length === 0)
       return (
         <p class="said" role="status">
-          {spec.nothing}
+          {spec.emptyText}
         </p>
       );
     return (
-      <Scrolled class="scrolled" label={spec.title}>
+      <ScrollRegion class="scrolled" label={spec.title}>
         <Table spec={spec} items={items} />
-        <ShowMore of={list} />
-      </Scrolled>
+        <ShowMore list={list} />
+      </ScrollRegion>
     );
   };
-  const hasToolbar = search !== undefined || choices.length + filters.length > 0 || isAssigned || Tools !== undefined;
+  const hasToolbar =
+    search !== undefined || choices.length + filters.length > 0 || hasAssigneeFilter || Tools !== undefined;
   const Toolbar = ({ problem }: { readonly problem: string | undefined }) =>
     hasToolbar ? (
       <div class="toolbar">
         {search === undefined ? null : (
           <Search
-            key={inAddress('search')}
-            label={`Search ${titleInSentence(spec.title)}`}
+            key={readParam('search')}
+            label={`Search ${toMidSentenceTitle(spec.title)}`}
             placeholder={search}
-            value={inAddress('search')}
+            value={readParam('search')}
             problem={problem}
-            onSearch={(typed) => change({ search: typed.trim(), open: '' })}
+            onSearch={(typed) => setParams({ search: typed.trim(), open: '' })}
           />
         )}
-        <Choices of={choices} />
-        {isAssigned ? <Whose /> : null}
-        <Filters of={filters} />
+        <SelectFilters selectFilters={choices} />
+        {hasAssigneeFilter ? <AssigneeFilter /> : null}
+        <Filters filterNames={filters} />
         {Tools === undefined ? null : <Tools />}
       </div>
     ) : null;
   const View = () => {
     const query = queryParams();
     const params = spec.params?.();
-    const text = JSON.stringify([query, params]);
+    const paramsKey = JSON.stringify([query, params]);
     useEffect(() => {
-      list.load({ query, ...(params === undefined ? {} : { params }) } as Sent<Operation>);
+      list.load({ query, ...(params === undefined ? {} : { params }) } as CallInput<Operation>);
       return () => list.cancel();
-    }, [text, refreshes.value]);
+    }, [paramsKey, refreshCount.value]);
     useEscape(() => {
-      if (inAddress('open') !== '') setOpen('');
+      if (readParam('open') !== '') setOpenKey('');
     });
-    const { error, answer } = list.first.state.value;
-    const open = Open === undefined ? '' : inAddress('open');
-    const item = list.items.value.find((each) => spec.keyOf(each) === open);
-    const close = (): void => setOpen('');
-    const isKnown = answer !== undefined || error !== undefined;
+    const { error, response } = list.first.state.value;
+    const openKey = ItemPanel === undefined ? '' : readParam('open');
+    const item = list.items.value.find((candidate) => spec.toKey(candidate) === openKey);
+    const close = (): void => setOpenKey('');
+    const isLoaded = response !== undefined || error !== undefined;
     return (
       <>
         <Toolbar problem={error?.of('search')} />
-        {error?.of('search') === undefined ? <Problem error={error} /> : null}
-        <div class={open === '' ? 'list' : 'list with-record'}>
-          <Found />
-          {Open === undefined || open === '' || !isKnown ? null : item === undefined && spec.one !== undefined ? (
-            <ReadOne key={`read ${open}`} {...spec.one} id={open} onClose={close}>
-              {(found) => <Open id={open} item={found as Item} onClose={close} />}
-            </ReadOne>
+        {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
+        <div class={openKey === '' ? 'list' : 'list with-record'}>
+          <ListResult />
+          {ItemPanel === undefined || openKey === '' || !isLoaded ? null : item === undefined &&
+            spec.readItem !== undefined ? (
+            <LoadedItem key={`read ${openKey}`} {...spec.readItem} id={openKey} onClose={close}>
+              {(found) => <ItemPanel id={openKey} item={found as Item} onClose={close} />}
+            </LoadedItem>
           ) : (
-            <Open key={open} id={open} item={item} onClose={close} />
+            <ItemPanel key={openKey} id={openKey} item={item} onClose={close} />
           )}
         </div>
-        <Problem error={list.furtherError.value} />
-        <Freshness of={list.first.state.value as QueryState<object>} />
+        <ErrorMessage error={list.loadMoreError.value} />
+        <Freshness queryState={list.first.state.value as QueryState<object>} />
       </>
     );
   };

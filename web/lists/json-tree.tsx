@@ -1,25 +1,25 @@
-/** A JSON value as a tree; large parts open step by step */
+/** JSON value as a tree; large objects and lists are displayed page by page */
 import { useState } from 'preact/hooks';
-import { shownText } from '../frame/shown-text.tsx';
-import { Long } from './long-text.tsx';
+import { renderText } from '../frame/shown-text.tsx';
+import { LongText } from './long-text.tsx';
 
-/** Number of parts displayed at once */
-const step = 100;
-/** Maximum number of descendants of initially open parts */
-const maxOpenBelow = 400;
+/** Number of entries displayed at once */
+const pageSize = 100;
+/** Maximum number of descendants up to which branches are initially open */
+const maxInitialDescendants = 400;
 
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Returns the object or list of a JSON text; `undefined` for other texts, and for texts that are too long to parse at
- * once.
+ * Returns an object or list, parsed if it is JSON text; `undefined` for other values, and for texts that are too long
+ * to parse.
  */
-export const treeOf = (value: unknown): object | undefined => {
+export const parseTree = (value: unknown): object | undefined => {
   if (isTree(value)) return value;
   if (typeof value !== 'string' || value.length > 1_000_000 || !/^\s*[{[]/.test(value)) return undefined;
   try {
-    const read: unknown = JSON.parse(value);
-    return isTree(read) ? read : undefined;
+    const parsedValue: unknown = JSON.parse(value);
+    return isTree(parsedValue) ? parsedValue : undefined;
   } catch {
     return undefined;
   }
@@ -27,35 +27,40 @@ export const treeOf = (value: unknown): object | undefined => {
 
 const Leaf = ({ value }: { readonly value: unknown }) => (
   <span class={`json-${value === null ? 'null' : typeof value}`}>
-    <Long text={typeof value === 'string' ? JSON.stringify(value) : String(value)} />
+    <LongText text={typeof value === 'string' ? JSON.stringify(value) : String(value)} />
   </span>
 );
 
-/** Returns a short description of a part's size. */
-const sizeOf = (value: object): string =>
+/** Formats the size of a list as `[3]`, and that of an object as `{3}`. */
+const formatSize = (value: object): string =>
   Array.isArray(value) ? `[${value.length}]` : `{${Object.keys(value).length}}`;
 
-const Parts = ({ of, depth }: { readonly of: object; readonly depth: number }) => {
-  const [shown, setShown] = useState(step);
-  const parts = Object.entries(of);
-  const below = parts
-    .slice(0, step)
+const TreeItems = ({ tree, depth }: { readonly tree: object; readonly depth: number }) => {
+  const [shownCount, setShownCount] = useState(pageSize);
+  const entries = Object.entries(tree);
+  const descendantCount = entries
+    .slice(0, pageSize)
     .reduce((sum, [, value]) => sum + (isTree(value) ? Object.keys(value).length : 0), 0);
   return (
     <ul class="json">
-      {parts.slice(0, shown).map(([name, value]) => (
+      {entries.slice(0, shownCount).map(([name, value]) => (
         <li key={name}>
           {isTree(value) ? (
-            <Branch name={name} value={value} depth={depth} opens={depth < 1 && below <= maxOpenBelow} />
+            <Branch
+              name={name}
+              value={value}
+              depth={depth}
+              isInitiallyOpen={depth < 1 && descendantCount <= maxInitialDescendants}
+            />
           ) : (
-            <Named name={name} value={value} />
+            <NamedLeaf name={name} value={value} />
           )}
         </li>
       ))}
-      {parts.length > shown ? (
+      {entries.length > shownCount ? (
         <li>
-          <button type="button" class="mini" onClick={() => setShown(shown + step)}>
-            {parts.length - shown} more
+          <button type="button" class="mini" onClick={() => setShownCount(shownCount + pageSize)}>
+            {entries.length - shownCount} more
           </button>
         </li>
       ) : null}
@@ -63,9 +68,9 @@ const Parts = ({ of, depth }: { readonly of: object; readonly depth: number }) =
   );
 };
 
-const Named = ({ name, value }: { readonly name: string; readonly value: unknown }) => (
+const NamedLeaf = ({ name, value }: { readonly name: string; readonly value: unknown }) => (
   <>
-    <span class="soft">{shownText(name)}:</span> <Leaf value={value} />
+    <span class="soft">{renderText(name)}:</span> <Leaf value={value} />
   </>
 );
 
@@ -73,23 +78,23 @@ const Branch = ({
   name,
   value,
   depth,
-  opens,
+  isInitiallyOpen,
 }: {
   readonly name: string;
   readonly value: object;
   readonly depth: number;
-  /** Whether it is initially open */
-  readonly opens: boolean;
+  /** Whether the branch is initially open */
+  readonly isInitiallyOpen: boolean;
 }) => {
-  const [isOpen, setOpen] = useState(opens);
+  const [isOpen, setIsOpen] = useState(isInitiallyOpen);
   return (
-    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
-        {shownText(name)} <span class="soft">{sizeOf(value)}</span>
+        {renderText(name)} <span class="soft">{formatSize(value)}</span>
       </summary>
-      {isOpen ? <Parts of={value} depth={depth + 1} /> : null}
+      {isOpen ? <TreeItems tree={value} depth={depth + 1} /> : null}
     </details>
   );
 };
 
-export const JsonTree = ({ of }: { readonly of: object }) => <Parts of={of} depth={0} />;
+export const JsonTree = ({ tree }: { readonly tree: object }) => <TreeItems tree={tree} depth={0} />;

@@ -1,44 +1,44 @@
-/** Long text of a sender: a browser takes seconds to lay out megabytes */
+/** Renders long text in parts, because a browser takes seconds to lay out megabytes */
 import { useState } from 'preact/hooks';
-import { shownText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/shown-text.tsx';
 
-/** Number of characters displayed at once, and per part of a fully displayed text */
-const maxShown = 20_000;
+/** Number of characters that are displayed initially, and maximum per part of the full text */
+const maxCharacters = 20_000;
 
-const number = new Intl.NumberFormat('en');
+const numberFormat = new Intl.NumberFormat('en');
 
 /** Splits a text into parts, at line ends if possible. */
-const partsOf = (text: string): string[] => {
+const splitText = (text: string): string[] => {
   const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const lineEndLimit = at + maxShown;
-    const line = text.lastIndexOf('\n', lineEndLimit - 1) + 1;
-    const end = lineEndLimit < text.length && line > at ? line : lineEndLimit;
-    parts.push(text.slice(at, end));
-    at = end;
+  for (let start = 0; start < text.length; ) {
+    const lineEndLimit = start + maxCharacters;
+    const lineStart = text.lastIndexOf('\n', lineEndLimit - 1) + 1;
+    const end = lineEndLimit < text.length && lineStart > start ? lineStart : lineEndLimit;
+    parts.push(text.slice(start, end));
+    start = end;
   }
   return parts;
 };
 
-/** A long text is displayed in full on demand; the browser only lays out the visible parts. */
-export const Long = ({ text, lines = false }: { readonly text: string; readonly lines?: boolean }) => {
-  const [isWhole, setWhole] = useState(false);
-  if (text.length <= maxShown) return <>{shownText(text, { lines })}</>;
-  if (isWhole)
+/** Text whose start is displayed, with a button for the full text. The browser lays out only visible parts. */
+export const LongText = ({ text, lines = false }: { readonly text: string; readonly lines?: boolean }) => {
+  const [isExpanded, setIsExpanded] = useState(false);
+  if (text.length <= maxCharacters) return <>{renderText(text, { lines })}</>;
+  if (isExpanded)
     return (
       <>
-        {partsOf(text).map((part, at) => (
+        {splitText(text).map((part, at) => (
           <div key={at} class="long">
-            {shownText(part, { lines })}
+            {renderText(part, { lines })}
           </div>
         ))}
       </>
     );
   return (
     <>
-      {shownText(text.slice(0, maxShown), { lines })}…{' '}
-      <button type="button" class="mini" onClick={() => setWhole(true)}>
-        all {number.format(text.length)} characters
+      {renderText(text.slice(0, maxCharacters), { lines })}…{' '}
+      <button type="button" class="mini" onClick={() => setIsExpanded(true)}>
+        all {numberFormat.format(text.length)} characters
       </button>
     </>
   );

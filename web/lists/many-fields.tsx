@@ -1,27 +1,27 @@
-/** Name-value list for up to thousands of fields */
+/** List of names and values, for up to thousands of fields */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
 export type Field = readonly [name: string, value: unknown];
 
 /** Number of fields displayed at once */
-const maxShown = 200;
+const maxFields = 200;
 
 const number = new Intl.NumberFormat('en');
 
-/** Omits empty fields; with many fields, a filter finds some by a part of their name. */
+/** Omits empty fields. Above 20 fields, a search input filters them by name. */
 export const ManyFields = ({
-  of: all,
+  fields: allFields,
   class: name,
-  children: shown,
+  children: renderField,
 }: {
-  readonly of: readonly Field[];
+  readonly fields: readonly Field[];
   readonly class: string;
   readonly children: (field: Field) => ComponentChildren;
 }) => {
-  const [part, setPart] = useState('');
-  const fields = all.filter(([, value]) => value !== null && value !== undefined && value !== '');
-  const found = fields.filter(([field]) => field.toLowerCase().includes(part.toLowerCase()));
+  const [filter, setFilter] = useState('');
+  const fields = allFields.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const matchingFields = fields.filter(([field]) => field.toLowerCase().includes(filter.toLowerCase()));
   return (
     <>
       {fields.length > 20 ? (
@@ -29,17 +29,17 @@ export const ManyFields = ({
           type="search"
           placeholder="Search by name"
           aria-label="Search fields by name"
-          value={part}
-          onInput={({ currentTarget }) => setPart(currentTarget.value)}
+          value={filter}
+          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
         />
       ) : null}
       <dl class={name}>
-        {found.slice(0, maxShown).map((field) => (
-          <div key={field[0]}>{shown(field)}</div>
+        {matchingFields.slice(0, maxFields).map((field) => (
+          <div key={field[0]}>{renderField(field)}</div>
         ))}
       </dl>
-      {found.length > maxShown ? (
-        <p class="soft">{number.format(found.length - maxShown)} more: search by name to find them.</p>
+      {matchingFields.length > maxFields ? (
+        <p class="soft">{number.format(matchingFields.length - maxFields)} more: search by name to find them.</p>
       ) : null}
     </>
   );

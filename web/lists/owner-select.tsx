@@ -1,18 +1,20 @@
-/** Filters a list by assignee: oneself, or the user in a link */
-import { change, inAddress } from '../frame/address.ts';
+/** Select that filters a list by assignee: the user, or the assignee in the URL */
+import { readParam, setParams } from '../frame/address.ts';
 import { session } from '../frame/session.ts';
-import { shownText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/shown-text.tsx';
 
-export const Whose = () => {
-  const of = inAddress('assigneeId');
-  const me = session.value?.user.id ?? '';
+export const AssigneeFilter = () => {
+  const assigneeId = readParam('assigneeId');
+  const currentUserId = session.value?.user.id ?? '';
   return (
     <label>
       Assignee{' '}
-      <select value={of} onChange={({ currentTarget: { value } }) => change({ assigneeId: value })}>
+      <select value={assigneeId} onChange={({ currentTarget: { value } }) => setParams({ assigneeId: value })}>
         <option value="">Anyone</option>
-        <option value={me}>Me</option>
-        {of === '' || of === me ? null : <option value={of}>of {shownText(of)}</option>}
+        <option value={currentUserId}>Me</option>
+        {assigneeId === '' || assigneeId === currentUserId ? null : (
+          <option value={assigneeId}>of {renderText(assigneeId)}</option>
+        )}
       </select>
     </label>
   );

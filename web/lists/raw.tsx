@@ -1,9 +1,9 @@
-/** Scrollable text with line breaks, as received */
-import { shownText } from '../frame/shown-text.tsx';
-import { Scrolled } from './scrolled.tsx';
+/** Scrollable preformatted text */
+import { renderText } from '../frame/shown-text.tsx';
+import { ScrollRegion } from './scrolled.tsx';
 
-export const Raw = ({ label, text }: { readonly label: string; readonly text: string }) => (
-  <Scrolled class="body" label={label}>
-    <pre>{shownText(text, { lines: true })}</pre>
-  </Scrolled>
+export const RawText = ({ label, text }: { readonly label: string; readonly text: string }) => (
+  <ScrollRegion class="body" label={label}>
+    <pre>{renderText(text, { lines: true })}</pre>
+  </ScrollRegion>
 );

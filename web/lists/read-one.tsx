@@ -1,11 +1,11 @@
-/** Reads an item by its id if it is not on the loaded pages of a list */
+/** Loads an item by its id if it is not on the loaded pages of a list */
 import type { ComponentChildren } from 'preact';
-import type { Answered, Call, Declared, Sent } from '../client/call.ts';
-import { Problem } from '../frame/freshness.tsx';
+import type { Call, CallInput, OperationDeclaration, ResponseBody } from '../client/call.ts';
+import { ErrorMessage } from '../frame/freshness.tsx';
 import { useQuery } from '../frame/use-query.ts';
 import { SidePanel } from './side-panel.tsx';
 
-export const ReadOne = <Operation extends Declared>({
+export const LoadedItem = <Operation extends OperationDeclaration>({
   call,
   id,
   label,
@@ -14,16 +14,16 @@ export const ReadOne = <Operation extends Declared>({
 }: {
   readonly call: Call<Operation>;
   readonly id: string;
-  /** Kind of the item */
+  /** Kind of the item, for example `Key` */
   readonly label: string;
   readonly onClose: () => void;
-  readonly children: (item: Answered<Operation>) => ComponentChildren;
+  readonly children: (item: ResponseBody<Operation>) => ComponentChildren;
 }) => {
-  const { answer, error } = useQuery(call, { params: { id } } as Sent<Operation>);
-  if (answer !== undefined) return <>{children(answer)}</>;
+  const { response, error } = useQuery(call, { params: { id } } as CallInput<Operation>);
+  if (response !== undefined) return <>{children(response)}</>;
   return (
     <SidePanel label={label} title={label} onClose={onClose}>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
     </SidePanel>
   );
 };

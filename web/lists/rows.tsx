@@ -1,9 +1,9 @@
-/** Virtual list of rows, of which only the visible ones are in the document */
+/** Virtualized list of rows; only the visible rows are in the document */
 import type { ComponentChildren, CSSProperties } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useVirtual } from './virtual.ts';
 
-/** A styled cell that needs no element of its own */
+/** Content of a cell with attributes, which saves an extra element */
 export interface StyledCell {
   readonly attributes: { readonly class?: string; readonly style?: CSSProperties };
   readonly content: ComponentChildren;
@@ -13,45 +13,51 @@ export type Cell = ComponentChildren | StyledCell;
 const isStyled = (cell: Cell): cell is StyledCell => typeof cell === 'object' && cell !== null && 'attributes' in cell;
 
 export interface RowsProps<Item> {
-  /** Items; `undefined` if an item was discarded, in which case it is loaded when visible */
+  /** Items; a discarded item is `undefined` and is loaded when it becomes visible */
   readonly items: readonly (Item | undefined)[];
   readonly label: string;
   /** CSS class, which defines the column widths */
   readonly class: string;
   readonly columns: readonly string[];
-  /** Column widths, if they vary: `grid-template-columns` */
+  /** Value of `grid-template-columns`, if column widths vary */
   readonly widths?: string;
   /** Whether rows have the height of their text */
   readonly wraps?: boolean;
-  readonly keyOf: (item: Item) => string;
-  readonly cellsOf: (item: Item) => readonly Cell[];
-  readonly classOf?: (item: Item) => string;
+  readonly toKey: (item: Item) => string;
+  readonly toCells: (item: Item) => readonly Cell[];
+  readonly toClass?: (item: Item) => string;
   /** Key of the open row */
-  readonly open: string;
+  readonly openKey: string;
   readonly onOpen: (key: string) => void;
-  /** Key of a row to scroll to, which stays visible when rows are added above */
-  readonly held?: string;
+  /** Key of the row to scroll to; the list scrolls again when the row's index changes */
+  readonly scrollToKey?: string;
   /** Handles a key of the focused row before the list does; returns whether it was handled */
   readonly onKey?: (key: string, item: Item) => boolean;
   /** Reports the visible rows */
-  readonly onSeen?: (first: number, last: number) => void;
+  readonly onVisibleRange?: (first: number, last: number) => void;
 }
 
-/** Returns the focused row after a key. */
-const moved = (key: string, at: number, page: number, last: number): number | undefined => {
+/** Returns the index of the focused row after a key press; `undefined` for other keys. */
+const moveIndex = (key: string, index: number, page: number, last: number): number | undefined => {
   const steps: Readonly<Record<string, number>> = {
-    ArrowDown: at + 1,
-    ArrowUp: at - 1,
-    PageDown: at + page,
-    PageUp: at - page,
+    ArrowDown: index + 1,
+    ArrowUp: index - 1,
+    PageDown: index + page,
+    PageUp: index - page,
     Home: 0,
     End: last,
   };
-  const to = steps[key];
-  return to === undefined ? undefined : Math.max(0, Math.min(last, to));
+  const target = steps[key];
+  return target === undefined ? undefined : Math.max(0, Math.min(last, target));
 };
 
-const Head = ({ columns, widths }: { readonly columns: readonly string[]; readonly widths: string | undefined }) => (
+const RowsHeader = ({
+  columns,
+  widths,
+}: {
+  readonly columns: readonly string[];
+  readonly widths: string | undefined;
+}) => (
   <div role="rowgroup" class="head">
     <div class="row" role="row" aria-rowindex={1} style={{ gridTemplateColumns: widths }}>
       {columns.map((column) => (
@@ -63,22 +69,21 @@ const Head = ({ columns, widths }: { readonly columns: readonly string[]; readon
   </div>
 );
 
-interface RowProps<Item> extends Pick<RowsProps<Item>, 'columns' | 'keyOf' | 'cellsOf' | 'onOpen'> {
+interface RowProps<Item> extends Pick<RowsProps<Item>, 'columns' | 'toKey' | 'toCells' | 'onOpen'> {
   readonly widths: string | undefined;
-  readonly classOf: RowsProps<Item>['classOf'] | undefined;
+  readonly classOf: RowsProps<Item>['toClass'] | undefined;
   readonly item: Item | undefined;
   readonly index: number;
   readonly top: number;
   readonly isOpen: boolean;
   readonly isCurrent: boolean;
-  readonly onCurrent: (index: number) => void;
-  /** Reference to measure rows */
+  readonly onFocusRow: (index: number) => void;
+  /** Ref callback that measures the row; `null` if all rows have the same height */
   readonly measure: ((node: HTMLElement | null) => void) | null;
 }
 
-/** A row. Rows that remain visible are not rendered again when others are added. */
 const Row = <Item,>(props: RowProps<Item>) => {
-  const { item, index, top, isOpen, isCurrent, columns, widths, keyOf, cellsOf, classOf, onOpen, onCurrent } = props;
+  const { item, index, top, isOpen, isCurrent, columns, widths, toKey, toCells, classOf, onOpen, onFocusRow } = props;
   return (
     <div
       ref={props.measure}
@@ -90,13 +95,13 @@ const Row = <Item,>(props: RowProps<Item>) => {
       class={`row ${item === undefined ? '' : (classOf?.(item) ?? '')}${isCurrent ? ' current' : ''}`}
       style={{ gridTemplateColumns: widths, transform: `translateY(${top}px)` }}
       onClick={() => {
-        onCurrent(index);
-        if (item !== undefined) onOpen(keyOf(item));
+        onFocusRow(index);
+        if (item !== undefined) onOpen(toKey(item));
       }}
     >
-      {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) => {
+      {(item === undefined ? columns.map(() => '…') : toCells(item)).map((cell, column) => {
         const { attributes, content } = isStyled(cell) ? cell : { attributes: {}, content: cell };
-        // A text is the cell itself, with its own direction, which saves an element per cell.
+        // Plain text sets its direction on the cell, which saves an element per cell.
         return typeof content === 'string' ? (
           <span key={columns[column]} role="gridcell" dir="auto" {...attributes}>
             {content}
@@ -113,73 +118,75 @@ const Row = <Item,>(props: RowProps<Item>) => {
 
 export const Rows = <Item,>(props: RowsProps<Item>) => {
   const { items, label, class: name, columns, widths, wraps = false } = props;
-  const { keyOf, cellsOf, classOf, open, onOpen, onSeen, onKey, held = '' } = props;
-  const place = useRef<HTMLDivElement>(null);
-  const [current, setCurrent] = useState(0);
-  const keyAt = (index: number): string => {
+  const { toKey, toCells, toClass, openKey, onOpen, onVisibleRange, onKey, scrollToKey = '' } = props;
+  const container = useRef<HTMLDivElement>(null);
+  const [currentIndex, setCurrentIndex] = useState(0);
+  const getRowKey = (index: number): string => {
     const item = items[index];
-    return item === undefined ? `gone-${index}` : keyOf(item);
+    return item === undefined ? `gone-${index}` : toKey(item);
   };
-  const virtual = useVirtual(place, items.length, wraps ? keyAt : undefined);
-  const shown = virtual.getVirtualItems();
-  const first = shown[0]?.index ?? 0;
-  const last = shown.at(-1)?.index ?? 0;
+  const virtual = useVirtual(container, items.length, wraps ? getRowKey : undefined);
+  const visibleRows = virtual.getVirtualItems();
+  const first = visibleRows[0]?.index ?? 0;
+  const last = visibleRows.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (items.length > 0) onSeen?.(first, last);
+    if (items.length > 0) onVisibleRange?.(first, last);
   }, [first, last, items]);
-  const heldAt = useMemo(
-    () => (held === '' ? -1 : items.findIndex((item) => item !== undefined && keyOf(item) === held)),
-    [held, items],
+  const scrollToIndex = useMemo(
+    () => (scrollToKey === '' ? -1 : items.findIndex((item) => item !== undefined && toKey(item) === scrollToKey)),
+    [scrollToKey, items],
   );
   useEffect(() => {
-    if (heldAt >= 0) virtual.scrollToIndex(heldAt, { align: 'center' });
-  }, [heldAt]);
+    if (scrollToIndex >= 0) virtual.scrollToIndex(scrollToIndex, { align: 'center' });
+  }, [scrollToIndex]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const item = items[current];
+    const item = items[currentIndex];
     if (item !== undefined && onKey?.(event.key, item) === true) {
       event.preventDefault();
       return;
     }
-    if (event.key === 'Enter' && item !== undefined) onOpen(keyOf(item));
+    if (event.key === 'Enter' && item !== undefined) onOpen(toKey(item));
     const page = (virtual.range?.endIndex ?? 0) - (virtual.range?.startIndex ?? 0);
-    const to = moved(event.key, current, page, items.length - 1);
-    if (to === undefined) return;
+    const newIndex = moveIndex(event.key, currentIndex, page, items.length - 1);
+    if (newIndex === undefined) return;
     event.preventDefault();
-    setCurrent(to);
-    virtual.scrollToIndex(to, { align: 'auto' });
+    setCurrentIndex(newIndex);
+    virtual.scrollToIndex(newIndex, { align: 'auto' });
   };
   return (
     <div
-      ref={place}
+      ref={container}
       class={`rows ${name}${wraps ? ' wraps' : ''}`}
       role="grid"
       tabIndex={0}
       aria-label={label}
       aria-rowcount={items.length + 1}
       aria-colcount={columns.length}
-      aria-activedescendant={shown.some(({ index }) => index === current) ? `row-${current}` : undefined}
+      aria-activedescendant={
+        visibleRows.some(({ index }) => index === currentIndex) ? `row-${currentIndex}` : undefined
+      }
       onKeyDown={onKeyDown}
     >
-      <Head columns={columns} widths={widths} />
+      <RowsHeader columns={columns} widths={widths} />
       <div role="rowgroup" class="extent" style={{ height: `${virtual.getTotalSize()}px` }}>
-        {shown.map(({ index, start }) => {
+        {visibleRows.map(({ index, start }) => {
           const item = items[index];
           return (
             <Row<Item>
-              key={keyAt(index)}
+              key={getRowKey(index)}
               item={item}
               index={index}
               columns={columns}
               widths={widths}
-              keyOf={keyOf}
-              cellsOf={cellsOf}
-              classOf={classOf}
+              toKey={toKey}
+              toCells={toCells}
+              classOf={toClass}
               onOpen={onOpen}
               measure={wraps ? virtual.measureElement : null}
               top={start - virtual.options.scrollMargin}
-              isOpen={item !== undefined && keyOf(item) === open}
-              isCurrent={index === current}
-              onCurrent={setCurrent}
+              isOpen={item !== undefined && toKey(item) === openKey}
+              isCurrent={index === currentIndex}
+              onFocusRow={setCurrentIndex}
             />
           );
         })}

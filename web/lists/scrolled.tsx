@@ -1,7 +1,7 @@
-/** A scrollable region with keyboard support */
+/** Scrollable region that can be focused and scrolled with the keyboard */
 import type { ComponentChildren } from 'preact';
 
-export const Scrolled = ({
+export const ScrollRegion = ({
   label,
   class: name,
   children,

@@ -1,7 +1,7 @@
-/** Side panel of a list */
+/** Side panel next to a list */
 import type { ComponentChildren } from 'preact';
-import { shownText, textOf } from '../frame/shown-text.tsx';
-import { Long } from './long-text.tsx';
+import { renderText, toText } from '../frame/shown-text.tsx';
+import { LongText } from './long-text.tsx';
 import { ManyFields } from './many-fields.tsx';
 
 export const SidePanel = ({
@@ -17,7 +17,7 @@ export const SidePanel = ({
 }) => (
   <aside class="beside" aria-label={label}>
     <div class="beside-head">
-      <h2>{shownText(title)}</h2>
+      <h2>{renderText(title)}</h2>
       <button type="button" class="plain" onClick={onClose}>
         Close
       </button>
@@ -26,14 +26,14 @@ export const SidePanel = ({
   </aside>
 );
 
-/** Names and values without empty ones. */
+/** Names and values, without empty values */
 export const Fields = ({ values }: { readonly values: Readonly<Record<string, unknown>> }) => (
-  <ManyFields of={Object.entries(values)} class="fields">
+  <ManyFields fields={Object.entries(values)} class="fields">
     {([name, value]) => (
       <>
-        <dt>{shownText(name)}</dt>
+        <dt>{renderText(name)}</dt>
         <dd>
-          <Long text={textOf(value)} />
+          <LongText text={toText(value)} />
         </dd>
       </>
     )}

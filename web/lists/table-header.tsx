@@ -1,4 +1,4 @@
-/** Column headers of a table. */
+/** Column headers of a table */
 export const TableHeader = ({ columns }: { readonly columns: readonly string[] }) => (
   <thead>
     <tr>

@@ -1,43 +1,43 @@
-/** Determines the visible rows of a long list */
+/** Hook that determines the visible rows of a long list */
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
 export const rowHeight = 24;
-/** Number of rows rendered beyond each edge, so that a slow frame shows no gap */
-const beyond = 8;
+/** Number of rows rendered beyond each edge, so that fast scrolling shows no gap */
+const overscanRows = 8;
 
 /**
- * Lays out rows below a header row in a scrollable element. With `keyOf`, rows are measured and identified by their
- * key.
+ * Lays out rows below a header row in a scrollable element. With `getKey`, row heights vary: rows are measured, and
+ * identified by their key.
  */
 export const useVirtual = (
-  place: RefObject<HTMLElement | null>,
+  container: RefObject<HTMLElement | null>,
   count: number,
-  keyOf: ((index: number) => string) | undefined,
+  getKey: ((index: number) => string) | undefined,
 ): Virtualizer<HTMLElement, HTMLElement> => {
-  const [, draw] = useReducer((times: number) => times + 1, 0);
-  const latest = useRef(keyOf);
-  latest.current = keyOf;
-  const [keys] = useState(() => (index: number) => latest.current?.(index) ?? index);
+  const [, rerender] = useReducer((times: number) => times + 1, 0);
+  const latestGetKey = useRef(getKey);
+  latestGetKey.current = getKey;
+  const [getItemKey] = useState(() => (index: number) => latestGetKey.current?.(index) ?? index);
   const options = {
     count,
-    overscan: beyond,
+    overscan: overscanRows,
     scrollMargin: rowHeight,
     scrollPaddingStart: rowHeight,
-    getItemKey: keys,
+    getItemKey: getItemKey,
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
-    getScrollElement: () => place.current,
+    getScrollElement: () => container.current,
     estimateSize: () => rowHeight,
-    onChange: () => draw(undefined),
+    onChange: () => rerender(undefined),
   };
   const [virtual] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(options));
   virtual.setOptions(options);
   useLayoutEffect(() => virtual._didMount(), []);
   useLayoutEffect(() => virtual._willUpdate());
-  // Row heights change when wrapping is switched on or off.
-  useEffect(() => virtual.measure(), [keyOf === undefined]);
+  // Row heights change when line wrapping is turned on or off.
+  useEffect(() => virtual.measure(), [getKey === undefined]);
   return virtual;
 };

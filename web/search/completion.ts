@@ -1,40 +1,40 @@
-/** Determines what is typed in a search: a field name or a value */
-import { quoted, spelled } from '../frame/conditions.ts';
+/** Completion of a search: finds the field name or value before the cursor, and inserts suggestions */
+import { quote, quoteFieldName } from '../frame/conditions.ts';
 
-/** Part of the text that a suggestion replaces */
-interface Place {
+/** Range of the text that a suggestion replaces */
+interface TextRange {
   readonly from: number;
   readonly to: number;
 }
 
-export type Typed =
-  | ({ readonly is: 'name'; readonly prefix: string } & Place)
-  | ({ readonly is: 'value'; readonly name: string; readonly prefix: string } & Place);
+export type CompletionInput =
+  | ({ readonly kind: 'name'; readonly prefix: string } & TextRange)
+  | ({ readonly kind: 'value'; readonly name: string; readonly prefix: string } & TextRange);
 
-/** A name, its colon, an operator, and the start of a value before the cursor. */
-const value =
+/** Matches a name, a colon, an optional operator, and the start of a value before the cursor */
+const valuePattern =
   /(?:^|[\s(])-?(?:([\p{L}_@$][\p{L}\p{N}_.@$/-]*)|"((?:[^"\\]|\\.)*)"):(?:[<>]=?)?(?:"((?:[^"\\]|\\.)*)|([^\s()"]*))$/u;
-const name = /(?:^|[\s(])-?([\p{L}_@$][\p{L}\p{N}_.@$/-]*|)$/u;
+const namePattern = /(?:^|[\s(])-?([\p{L}_@$][\p{L}\p{N}_.@$/-]*|)$/u;
 
-/** Returns the typed part before the cursor; `undefined` if there are no suggestions, as in a phrase. */
-export const typedAt = (text: string, caret: number): Typed | undefined => {
+/** Returns the name or value to complete before the cursor; `undefined` if there is none, for example in a phrase. */
+export const parseInput = (text: string, caret: number): CompletionInput | undefined => {
   const before = text.slice(0, caret);
-  const ofValue = value.exec(before);
-  if (ofValue !== null) {
-    const [, plain, inQuotes, phrase, word = ''] = ofValue;
+  const valueMatch = valuePattern.exec(before);
+  if (valueMatch !== null) {
+    const [, plainName, quotedName, phrase, word = ''] = valueMatch;
     const length = phrase === undefined ? word.length : phrase.length + 1;
     return {
-      is: 'value',
-      name: plain ?? (inQuotes ?? '').replace(/\\(.)/g, '$1'),
+      kind: 'value',
+      name: plainName ?? (quotedName ?? '').replace(/\\(.)/g, '$1'),
       prefix: (phrase ?? word).replace(/\\(.)/g, '$1'),
       from: caret - length,
       to: caret,
     };
   }
-  const ofName = name.exec(before);
-  if (ofName === null || isInQuotes(before)) return undefined;
-  const [, prefix = ''] = ofName;
-  return { is: 'name', prefix, from: caret - prefix.length, to: caret };
+  const nameMatch = namePattern.exec(before);
+  if (nameMatch === null || isInQuotes(before)) return undefined;
+  const [, prefix = ''] = nameMatch;
+  return { kind: 'name', prefix, from: caret - prefix.length, to: caret };
 };
 
 const isInQuotes = (text: string): boolean => {
@@ -45,17 +45,19 @@ const isInQuotes = (text: string): boolean => {
   return isOpen;
 };
 
-/** Words need no quotes, so that the selected value reads naturally. */
-const written = (text: string): string => (/^[\p{L}\p{N}][\p{L}\p{N}_.-]*$/u.test(text) ? text : quoted(text));
+/** Quotes a value unless it is a single word. */
+const quoteIfNeeded = (text: string): string => (/^[\p{L}\p{N}][\p{L}\p{N}_.-]*$/u.test(text) ? text : quote(text));
 
-/** Returns the text and the cursor after a suggestion is accepted. */
+/** Returns the text and the cursor position after a suggestion is inserted. */
 export const insertSuggestion = (
   text: string,
-  typed: Typed,
-  chosen: string,
+  input: CompletionInput,
+  suggestion: string,
 ): { readonly text: string; readonly caret: number } => {
-  const after = text.slice(typed.to);
+  const after = text.slice(input.to);
   const inserted =
-    typed.is === 'name' ? `${spelled(chosen)}:` : `${written(chosen)}${after.startsWith(' ') ? '' : ' '}`;
-  return { text: text.slice(0, typed.from) + inserted + after, caret: typed.from + inserted.length };
+    input.kind === 'name'
+      ? `${quoteFieldName(suggestion)}:`
+      : `${quoteIfNeeded(suggestion)}${after.startsWith(' ') ? '' : ' '}`;
+  return { text: text.slice(0, input.from) + inserted + after, caret: input.from + inserted.length };
 };

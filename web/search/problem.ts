@@ -1,24 +1,24 @@
-/** Validates a search before it is sent, with the messages of the API */
+/** Validates a search before it is sent; the messages are those of the API */
 import { QueryError } from '../../queries/errors.ts';
 import { parseSearchText, type SearchContext } from '../../queries/search/parser.ts';
 import { logFields, spanFields } from '../../schemas/fields.ts';
 
-export type SearchedSignal = 'logs' | 'traces';
+export type SearchableSignal = 'logs' | 'traces';
 
-/** Only the API parses RE2 expressions. */
-const regexOf = (source: string) => ({ source, test: () => false, instructions: 0 });
+/** Accepts any regular expression, because only the API can parse RE2. */
+const parseRegex = (source: string) => ({ source, test: () => false, instructions: 0 });
 
-const contexts: Readonly<Record<SearchedSignal, SearchContext>> = {
-  logs: { fields: logFields, regexOf },
-  traces: { fields: spanFields, parts: ['events', 'links'], regexOf },
+const contexts: Readonly<Record<SearchableSignal, SearchContext>> = {
+  logs: { fields: logFields, parseRegex },
+  traces: { fields: spanFields, parts: ['events', 'links'], parseRegex },
 };
 
 /** Returns the names of fields that every record has. */
-export const fieldNames = (signal: SearchedSignal): readonly string[] =>
+export const getFieldNames = (signal: SearchableSignal): readonly string[] =>
   contexts[signal].fields.map(({ name }) => name);
 
-/** Returns the column and the expected input; `undefined` for a valid search. */
-export const searchProblem = (text: string, signal: SearchedSignal): string | undefined => {
+/** Returns the error of a search with its column; `undefined` for a valid search. */
+export const findSearchProblem = (text: string, signal: SearchableSignal): string | undefined => {
   try {
     parseSearchText(text, contexts[signal]);
     return undefined;

@@ -1,53 +1,56 @@
-/** Search input with suggestions of names and values, and validation while typing */
+/** Search input with suggestions for field names and values, and validation while the user types */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SearchForm } from '../frame/search.tsx';
-import { shownText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/shown-text.tsx';
 import { insertSuggestion } from './completion.ts';
-import { type SearchedSignal, searchProblem } from './problem.ts';
-import { type Suggest, type Suggested, useSuggestions } from './suggestions.ts';
+import { findSearchProblem, type SearchableSignal } from './problem.ts';
+import { type Suggest, type SuggestionList, useSuggestions } from './suggestions.ts';
 
 const problemDelayMs = 600;
 
-/** Error of the API for the sent search, or of the validation of the typed one after a delay. */
-const useProblem = (
-  typed: string,
-  signal: SearchedSignal,
+/** Returns the API's error for the last search, or, after a delay, the validation error of the typed text. */
+const useSearchProblem = (
+  searchText: string,
+  signal: SearchableSignal,
   lastSearch: { value: string; problem: string | undefined },
 ) => {
   const [localProblem, setLocalProblem] = useState<string>();
   useEffect(() => {
     setLocalProblem(undefined);
-    if (typed === lastSearch.value) return;
-    const timer = setTimeout(() => setLocalProblem(searchProblem(typed, signal)), problemDelayMs);
+    if (searchText === lastSearch.value) return;
+    const timer = setTimeout(() => setLocalProblem(findSearchProblem(searchText, signal)), problemDelayMs);
     return () => clearTimeout(timer);
-  }, [typed, lastSearch.value]);
-  return { problem: typed === lastSearch.value ? (lastSearch.problem ?? localProblem) : localProblem, setLocalProblem };
+  }, [searchText, lastSearch.value]);
+  return {
+    problem: searchText === lastSearch.value ? (lastSearch.problem ?? localProblem) : localProblem,
+    setLocalProblem,
+  };
 };
 
 const Options = ({
-  suggested: { items, typed },
-  active,
+  suggestionList: { items, input },
+  activeIndex,
   onSelect,
 }: {
-  readonly suggested: Suggested;
-  readonly active: number;
+  readonly suggestionList: SuggestionList;
+  readonly activeIndex: number;
   readonly onSelect: (text: string) => void;
 }) => (
-  <div role="listbox" id="search-options" class="options" aria-label={typed.is === 'name' ? 'Fields' : 'Values'}>
+  <div role="listbox" id="search-options" class="options" aria-label={input.kind === 'name' ? 'Fields' : 'Values'}>
     {items.map(({ text, note }, index) => (
       <div
         key={text}
         id={`search-option-${index}`}
         role="option"
         tabIndex={-1}
-        aria-selected={index === active}
-        // The input retains the focus.
+        aria-selected={index === activeIndex}
+        // Prevents the input from losing the focus.
         onPointerDown={(event) => {
           event.preventDefault();
           onSelect(text);
         }}
       >
-        <bdi>{text === '' ? '(empty)' : shownText(text)}</bdi>
+        <bdi>{text === '' ? '(empty)' : renderText(text)}</bdi>
         {note === undefined ? null : <span class="soft">{note}</span>}
       </div>
     ))}
@@ -58,7 +61,7 @@ export const SearchEditor = ({
   label,
   placeholder,
   value,
-  problem: answered,
+  problem: apiProblem,
   signal,
   suggest,
   onSearch,
@@ -68,39 +71,39 @@ export const SearchEditor = ({
   readonly value: string;
   /** Error of the API */
   readonly problem: string | undefined;
-  readonly signal: SearchedSignal;
+  readonly signal: SearchableSignal;
   readonly suggest: Suggest;
   readonly onSearch: (text: string) => void;
 }) => {
-  const [typed, setTyped] = useState(value);
-  const field = useRef<HTMLInputElement>(null);
+  const [searchText, setSearchText] = useState(value);
+  const inputElement = useRef<HTMLInputElement>(null);
   const { suggested, active, open, close, handleKeyDown } = useSuggestions(suggest);
-  const { problem, setLocalProblem } = useProblem(typed, signal, { value, problem: answered });
+  const { problem, setLocalProblem } = useSearchProblem(searchText, signal, { value, problem: apiProblem });
   const select = (text: string): void => {
-    if (suggested === undefined || field.current === null) return;
-    const { text: next, caret } = insertSuggestion(typed, suggested.typed, text);
-    field.current.value = next;
-    field.current.setSelectionRange(caret, caret);
-    setTyped(next);
-    // A name is followed by its values.
-    open(next, caret);
+    if (suggested === undefined || inputElement.current === null) return;
+    const { text: newText, caret } = insertSuggestion(searchText, suggested.input, text);
+    inputElement.current.value = newText;
+    inputElement.current.setSelectionRange(caret, caret);
+    setSearchText(newText);
+    // After a name, suggests its values.
+    open(newText, caret);
   };
   const submit = (): void => {
     close();
-    const wrong = searchProblem(typed, signal);
-    if (wrong === undefined) onSearch(typed);
-    else setLocalProblem(wrong);
+    const newProblem = findSearchProblem(searchText, signal);
+    if (newProblem === undefined) onSearch(searchText);
+    else setLocalProblem(newProblem);
   };
   return (
     <SearchForm label={label} problem={problem} onSubmit={submit}>
       <div class="combobox">
         <input
-          ref={field}
+          ref={inputElement}
           id="search"
           data-search
           type="text"
           role="combobox"
-          value={typed}
+          value={searchText}
           maxLength={1024}
           autocomplete="off"
           spellcheck={false}
@@ -112,15 +115,17 @@ export const SearchEditor = ({
           aria-invalid={problem !== undefined}
           aria-describedby="search-problem"
           onInput={({ currentTarget }) => {
-            setTyped(currentTarget.value);
+            setSearchText(currentTarget.value);
             open(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length);
           }}
           onKeyDown={(event) =>
-            handleKeyDown(event, select, () => open(typed, event.currentTarget.selectionStart ?? typed.length))
+            handleKeyDown(event, select, () =>
+              open(searchText, event.currentTarget.selectionStart ?? searchText.length),
+            )
           }
           onBlur={close}
         />
-        {suggested === undefined ? null : <Options suggested={suggested} active={active} onSelect={select} />}
+        {suggested === undefined ? null : <Options suggestionList={suggested} activeIndex={active} onSelect={select} />}
       </div>
     </SearchForm>
   );

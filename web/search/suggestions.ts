@@ -1,25 +1,25 @@
-/** Suggestions below an input, with keyboard navigation */
+/** Hook for suggestions below an input, with keyboard navigation */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Typed, typedAt } from './completion.ts';
+import { type CompletionInput, parseInput } from './completion.ts';
 
 export interface Suggestion {
   readonly text: string;
-  /** Note next to the suggestion: the number of matching records */
+  /** Note next to the suggestion, for example the number of matching records */
   readonly note?: string;
 }
 
-/** Returns suggestions; a failed request has none */
-export type Suggest = (typed: Typed, signal: AbortSignal) => Promise<readonly Suggestion[]>;
+/** Returns suggestions for the typed name or value */
+export type Suggest = (input: CompletionInput, signal: AbortSignal) => Promise<readonly Suggestion[]>;
 
-const suggestAfterMs = 120;
+const suggestionDelayMs = 120;
 
-export interface Suggested {
-  readonly typed: Typed;
+export interface SuggestionList {
+  readonly input: CompletionInput;
   readonly items: readonly Suggestion[];
 }
 
-/** Returns the action of a key in a list of suggestions; a number is the next active one. */
-const actOf = (key: string, active: number, count: number): number | 'take' | 'close' | 'ask' | undefined => {
+/** Returns the action of a key in a list of suggestions; a number is the index of the next active suggestion. */
+const toKeyAction = (key: string, active: number, count: number): number | 'take' | 'close' | 'ask' | undefined => {
   if (count === 0) return key === 'ArrowDown' ? 'ask' : undefined;
   if (key === 'ArrowDown') return (active + 1) % count;
   if (key === 'ArrowUp') return active <= 0 ? count - 1 : active - 1;
@@ -27,44 +27,45 @@ const actOf = (key: string, active: number, count: number): number | 'take' | 'c
   return active >= 0 && (key === 'Enter' || key === 'Tab') ? 'take' : undefined;
 };
 
-/** Returns suggestions for the typed text at the cursor, after a delay. */
+/** Loads suggestions for the text before the cursor after a delay. */
 export const useSuggestions = (suggest: Suggest) => {
-  const [suggested, setSuggested] = useState<Suggested>();
-  const [active, setActive] = useState(-1);
-  const running = useRef<{ readonly cancel: AbortController; readonly timer: ReturnType<typeof setTimeout> }>(
-    undefined,
-  );
+  const [suggestionList, setSuggestionList] = useState<SuggestionList>();
+  const [activeIndex, setActiveIndex] = useState(-1);
+  const pendingRequest = useRef<{
+    readonly controller: AbortController;
+    readonly timer: ReturnType<typeof setTimeout>;
+  }>(undefined);
   const close = (): void => {
-    clearTimeout(running.current?.timer);
-    running.current?.cancel.abort();
-    setSuggested(undefined);
-    setActive(-1);
+    clearTimeout(pendingRequest.current?.timer);
+    pendingRequest.current?.controller.abort();
+    setSuggestionList(undefined);
+    setActiveIndex(-1);
   };
   const open = (text: string, caret: number): void => {
     close();
-    const typed = typedAt(text, caret);
-    if (typed === undefined) return;
-    const cancel = new AbortController();
-    const find = async (): Promise<void> => {
-      const items = await suggest(typed, cancel.signal).catch(() => []);
-      const isDone = items.length === 1 && items[0]?.text === typed.prefix;
-      if (!cancel.signal.aborted && items.length > 0 && !isDone) setSuggested({ typed, items });
+    const input = parseInput(text, caret);
+    if (input === undefined) return;
+    const controller = new AbortController();
+    const loadSuggestions = async (): Promise<void> => {
+      const items = await suggest(input, controller.signal).catch(() => []);
+      const isComplete = items.length === 1 && items[0]?.text === input.prefix;
+      if (!controller.signal.aborted && items.length > 0 && !isComplete) setSuggestionList({ input, items });
     };
-    running.current = { cancel, timer: setTimeout(() => void find(), suggestAfterMs) };
+    pendingRequest.current = { controller, timer: setTimeout(() => void loadSuggestions(), suggestionDelayMs) };
   };
   useEffect(() => close, []);
-  /** Moves through the suggestions, accepts one or closes them; without suggestions, arrow down requests some. */
+  /** Moves through the suggestions, accepts one, or closes them. Without suggestions, arrow down loads them. */
   const handleKeyDown = (event: KeyboardEvent, select: (text: string) => void, openSuggestions: () => void): void => {
-    const count = suggested?.items.length ?? 0;
-    const act = actOf(event.key, active, count);
-    if (act === undefined) return;
+    const count = suggestionList?.items.length ?? 0;
+    const keyAction = toKeyAction(event.key, activeIndex, count);
+    if (keyAction === undefined) return;
     event.preventDefault();
-    if (act === 'close') {
+    if (keyAction === 'close') {
       event.stopPropagation();
       close();
-    } else if (act === 'take') select(suggested?.items[active]?.text ?? '');
-    else if (act === 'ask') openSuggestions();
-    else setActive(act);
+    } else if (keyAction === 'take') select(suggestionList?.items[activeIndex]?.text ?? '');
+    else if (keyAction === 'ask') openSuggestions();
+    else setActiveIndex(keyAction);
   };
-  return { suggested, active, open, close, handleKeyDown };
+  return { suggested: suggestionList, active: activeIndex, open, close, handleKeyDown };
 };

@@ -8,7 +8,7 @@ import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 const NullableNumber = z.number().nullable();
 const labels = z.record(z.string(), z.string());
 
-/** An anomaly in API answers */
+/** An anomaly in API responses */
 export const AnomalyView = z.strictObject({
   id: z.string(),
   detectorId: z.string(),
@@ -58,7 +58,7 @@ export const toAnomalyView = (
     value,
     before: valueBefore,
   } = anomaly;
-  const mark = feedback.flatMap(({ marks }) => marks).find(({ anomalyId }) => anomalyId === id);
+  const userFeedback = feedback.flatMap(({ marks }) => marks).find(({ anomalyId }) => anomalyId === id);
   return {
     id,
     detectorId,
@@ -80,6 +80,6 @@ export const toAnomalyView = (
     high: anomaly.high,
     change: valueBefore === null ? null : value - valueBefore,
     text: describeAnomaly(anomaly),
-    verdict: mark?.verdict ?? null,
+    verdict: userFeedback?.verdict ?? null,
   };
 };

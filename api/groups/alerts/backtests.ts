@@ -51,13 +51,13 @@ const BacktestView = z.strictObject({
 
 /** Returns how often and how long each alert would have fired until `doneMs`; those that never fired are omitted. */
 export const summarizeGroups = (transitions: readonly AlertTransition[], doneMs: number) => {
-  const byAlert = new Map<
+  const groupsByAlert = new Map<
     string,
     { labels: Record<string, string>; firings: number; firingMs: number; sinceMs?: number | undefined }
   >();
   for (const { alertId, labels, to, atMs, from, startedAtMs } of transitions) {
-    const group = byAlert.get(alertId) ?? { labels, firings: 0, firingMs: 0 };
-    byAlert.set(alertId, group);
+    const group = groupsByAlert.get(alertId) ?? { labels, firings: 0, firingMs: 0 };
+    groupsByAlert.set(alertId, group);
     if (to === 'firing' && startedAtMs === atMs && from !== 'firing') {
       group.firings++;
       group.sinceMs = atMs;
@@ -66,7 +66,7 @@ export const summarizeGroups = (transitions: readonly AlertTransition[], doneMs:
     group.firingMs += atMs - group.sinceMs;
     group.sinceMs = undefined;
   }
-  return [...byAlert]
+  return [...groupsByAlert]
     .filter(([, { firings }]) => firings > 0)
     .map(([alertId, { labels, firings, firingMs, sinceMs }]) => ({
       alertId,
@@ -78,13 +78,13 @@ export const summarizeGroups = (transitions: readonly AlertTransition[], doneMs:
 
 const toView = (backtest: AlertBacktest & StoredMetadata): z.input<typeof BacktestView> => {
   const { id, ruleId, fromMs, toMs, status, doneMs, evaluations, failed, lastError, transitions } = backtest;
-  const time = (ms: number): string => new Date(ms).toISOString();
+  const formatTime = (ms: number): string => new Date(ms).toISOString();
   return {
     id,
     ruleId: backtest.ruleVersion === 0 ? null : ruleId,
     rule: AlertRuleFields.parse(backtest.rule),
-    from: time(fromMs),
-    to: time(toMs),
+    from: formatTime(fromMs),
+    to: formatTime(toMs),
     status,
     evaluations,
     failed,
@@ -138,14 +138,14 @@ const parseBacktestRange = (
   const range = parseRange(body, reading.nowMs);
   const [fromMs, toMs] = [Number(range.from / 1_000_000n), Math.min(Number(range.to / 1_000_000n), reading.nowMs)];
   const { condition } = fields;
-  const readFrom = range.from - BigInt(windowMs(fields) + parseDurationMs(fields.delay)) * 1_000_000n;
+  const firstReadNs = range.from - BigInt(windowMs(fields) + parseDurationMs(fields.delay)) * 1_000_000n;
   for (const signal of condition.kind === 'composite' ? [] : listSignals(condition.query))
-    requireRetained({ from: readFrom, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
-  const count = Math.floor((toMs - fromMs) / parseDurationMs(fields.interval));
-  if (count > maxEvaluations)
+    requireRetained({ from: firstReadNs, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
+  const evaluationCount = Math.floor((toMs - fromMs) / parseDurationMs(fields.interval));
+  if (evaluationCount > maxEvaluations)
     throw fieldError(
       'from',
-      `gives ${count} evaluations, and at most ${maxEvaluations} are run: use a shorter range or a longer interval`,
+      `gives ${evaluationCount} evaluations, and at most ${maxEvaluations} are run: use a shorter range or a longer interval`,
     );
   return { fromMs, toMs };
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { getSilenceState, type Silence, SilenceFields, silences } from '../../../schemas/resources/silence.ts';
-import { readFiring } from '../../../subjects/alerts/firing.ts';
+import { readFiringAlerts } from '../../../subjects/alerts/firing.ts';
 import { compileMatchers, formatMatchers, matcherProblem } from '../../../subjects/alerts/routing/matching.ts';
 import { ApiError, fieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -138,7 +138,7 @@ export const previewSilence = defineOperation({
   async handler({ caller, body: { matchers } }, { columns }) {
     validateMatchers(matchers);
     const { matches } = compileMatchers(matchers);
-    const firing = await readFiring(columns.forTenant(caller.tenantId), maxFiringAlerts);
+    const firing = await readFiringAlerts(columns.forTenant(caller.tenantId), maxFiringAlerts);
     const muted = firing.filter(({ labels }) => matches(labels));
     return { firing: firing.length, muted: muted.length, items: muted.slice(0, maxItems) };
   },

@@ -39,17 +39,17 @@ export const enrollMultiFactor = defineOperation({
     const secret = generateSecret();
     await change(async ({ forTenant, record }) => {
       const enrolments = forTenant(multiFactorsTenant).collection(multiFactors);
-      const before = await enrolments.find(user.id);
-      if (before?.confirmedAt)
+      const existing = await enrolments.find(user.id);
+      if (existing?.confirmedAt)
         throw new ApiError('CONFLICT', 'multi-factor is enabled; disable it before you enroll another authenticator');
-      const pending = {
+      const pendingEnrolment = {
         secret: secretBox.seal(secretContext(user.id), secret),
         confirmedAt: null,
         lastTimeStep: 0,
         recoveryCodes: [],
       };
-      if (before === undefined) await enrolments.insert({ id: user.id, ...pending });
-      else await enrolments.replace(user.id, pending, before.version);
+      if (existing === undefined) await enrolments.insert({ id: user.id, ...pendingEnrolment });
+      else await enrolments.replace(user.id, pendingEnrolment, existing.version);
       record({ id: user.id, name: user.email });
     });
     const uri = generateURI({ issuer: 'OIQ', label: user.email, secret });
@@ -147,8 +147,8 @@ export const turnMultiFactorOff = defineOperation({
     if ((await useCode(user.id, body.code, request, ports)) === undefined) throw fieldError('code', 'is wrong');
     await change(async (scope) => {
       await scope.forTenant(multiFactorsTenant).collection(multiFactors).delete(user.id);
-      const happened = 'Your second factor was turned off. You can now sign in with the password alone.';
-      await ports.mail.enqueue(scope, createSignInChangedMail(ports.settings, user.email, happened));
+      const mailText = 'Your second factor was turned off. You can now sign in with the password alone.';
+      await ports.mail.enqueue(scope, createSignInChangedMail(ports.settings, user.email, mailText));
       scope.record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
     });
     return {};

@@ -124,7 +124,7 @@ const checkValidity = async (document: DashboardFields, { caller, ports }: Resou
   return combineValidity(
     resolvedDocument,
     await readValidities(
-      resolvedDocument.toRead.map(({ query }) => query),
+      resolvedDocument.pendingQueries.map(({ query }) => query),
       caller,
       ports,
     ),

@@ -4,7 +4,7 @@ import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Series } from '../../../queries/result.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { engines, findEngine } from '../../../subjects/databases/engines.ts';
-import { FigureAnswer, readEngineSeries, readMeasures } from '../../../subjects/databases/figures.ts';
+import { MeasureResult, readEngineSeries, readMeasures } from '../../../subjects/databases/figures.ts';
 import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
 import { currentSystemName } from '../../../subjects/databases/systems.ts';
 import { formatMinutes, toFullMinutes } from '../../../subjects/services/minutes.ts';
@@ -103,7 +103,7 @@ export const showDatabaseEngine = defineOperation({
     engine: z.string(),
     databases: z.array(DatabaseInstance).describe('The first 1,000; GET /api/databases?engine= lists all'),
     databaseCount: z.int(),
-    figures: z.array(FigureAnswer).describe('Aggregated over all its databases, of the whole organization'),
+    figures: z.array(MeasureResult).describe('Aggregated over all its databases, of the whole organization'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
     const { minutes, reading } = toReadingAndMinutes(caller, query, ports);

@@ -49,13 +49,14 @@ export const listDatabases = defineOperation({
     const minutes =
       page?.minutes ?? toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
     const { items, isCut } = await readDatabases(reading, query, minutes);
-    const remaining = page === undefined ? items : items.filter(({ id }) => id > page.after);
+    const remaining = page === undefined ? items : items.filter(({ id }) => id > page.afterId);
     const pageItems = remaining.slice(0, query.limit);
-    const last = remaining.length > query.limit ? pageItems.at(-1) : undefined;
+    const lastItem = remaining.length > query.limit ? pageItems.at(-1) : undefined;
     return {
       ...formatMinutes(minutes),
       items: pageItems,
-      nextCursor: last === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodeText(last.id)]),
+      nextCursor:
+        lastItem === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodeText(lastItem.id)]),
       isCut,
     };
   },
@@ -69,6 +70,6 @@ const parseCursor = (cursor: string) => {
   ]);
   return {
     minutes: { from: BigInt(from), to: BigInt(to) },
-    after: decodeText(id),
+    afterId: decodeText(id),
   };
 };

@@ -58,15 +58,17 @@ const CoverageView = z.strictObject({
 });
 
 const readCoveringRules = async (
-  own: TenantDocuments,
+  tenantDocuments: TenantDocuments,
   { tables, telemetry }: Awaited<ReturnType<typeof readSentTelemetry>>,
 ): Promise<CoveringRule[]> => {
   const rules: Omit<CoveringRule, 'isSeen'>[] = [];
-  const stored = own.collection(ruleResource.collection);
-  for await (const { id, source, enabled, tests } of iterateDocuments(stored, { filter: { kind: { $ne: 'filter' } } }))
+  const ruleDocuments = tenantDocuments.collection(ruleResource.collection);
+  for await (const { id, source, enabled, tests } of iterateDocuments(ruleDocuments, {
+    filter: { kind: { $ne: 'filter' } },
+  }))
     rules.push({ id, source, enabled, isTested: tests.mustMatch.length > 0 });
   const documents = await parseDocuments(
-    own,
+    tenantDocuments,
     rules.map(({ source }) => source),
   );
   return rules.map((rule, index) => {
@@ -78,10 +80,10 @@ const readCoveringRules = async (
   });
 };
 
-const toTechniqueView = ({ technique: { id, name }, subtechniques: _, ...covered }: TechniqueCoverage) => ({
+const toTechniqueView = ({ technique: { id, name }, subtechniques: _, ...counts }: TechniqueCoverage) => ({
   id,
   name,
-  ...covered,
+  ...counts,
 });
 
 const toCoverageView = ({ tactics, others }: Coverage, days: number): z.input<typeof CoverageView> => ({
@@ -117,18 +119,20 @@ const Layer = z
 
 /** Converts coverage to a layer of ATT&CK Navigator, format 4.5. The score is the number of enabled rules. */
 const toNavigatorLayer = ({ tactics }: Coverage, days: number): z.input<typeof Layer> => {
-  const all = new Map(
+  const coverageById = new Map(
     tactics.flatMap(({ techniques }) =>
-      techniques.flatMap((each) => [each, ...each.subtechniques]).map((each) => [each.technique.id, each] as const),
+      techniques
+        .flatMap((techniqueCoverage) => [techniqueCoverage, ...techniqueCoverage.subtechniques])
+        .map((techniqueCoverage) => [techniqueCoverage.technique.id, techniqueCoverage] as const),
     ),
   );
-  const covered = [...all.values()].filter(({ rules }) => rules > 0);
+  const coveredTechniques = [...coverageById.values()].filter(({ rules }) => rules > 0);
   return {
     name: 'Detection rules',
     description: attackNotice,
     versions: { attack: attackVersion, navigator: '5.1.0', layer: '4.5' },
     domain: 'enterprise-attack',
-    techniques: covered.map(({ technique, rules, enabledRules, testedRules, seenRules, signals }) => ({
+    techniques: coveredTechniques.map(({ technique, rules, enabledRules, testedRules, seenRules, signals }) => ({
       techniqueID: technique.id,
       score: enabledRules,
       comment: `${rules} rules, ${enabledRules} enabled, ${testedRules} tested, ${seenRules} with telemetry and ${signals} signals in ${days} days`,
@@ -136,7 +140,7 @@ const toNavigatorLayer = ({ tactics }: Coverage, days: number): z.input<typeof L
     gradient: {
       colors: ['#ffffff', '#66b1ff'],
       minValue: 0,
-      maxValue: Math.max(1, ...covered.map(({ enabledRules }) => enabledRules)),
+      maxValue: Math.max(1, ...coveredTechniques.map(({ enabledRules }) => enabledRules)),
     },
   };
 };

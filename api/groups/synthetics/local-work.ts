@@ -32,7 +32,7 @@ export const createLocalWork = async ({ bus, documents, clock, settings }: Optio
       return [...tenantIds];
     },
     source: (tenantId: string) => ({
-      work: (digest: string | undefined, _: AbortSignal, probeState: ProbeReport): Promise<Work> =>
+      fetchWork: (digest: string | undefined, _: AbortSignal, probeState: ProbeReport): Promise<Work> =>
         createWork(
           documents.forTenant(tenantId),
           { location: localLocation, probe: localLocation, digest, ...probeState, nowMs: clock.now() },
@@ -43,9 +43,9 @@ export const createLocalWork = async ({ bus, documents, clock, settings }: Optio
         const accepted = await acceptResults(documents.forTenant(tenantId), results, origin);
         await runs.publish(...accepted.runs);
       },
-      alarm: (alarms: readonly ProbeAlarm[]): Promise<void> =>
+      sendAlarms: (alarms: readonly ProbeAlarm[]): Promise<void> =>
         requestConfirmationRuns(documents.forTenant(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
-      async show(picture: ProbePicture): Promise<void> {
+      async sendScreenshot(picture: ProbePicture): Promise<void> {
         await storePicture(documents.forTenant(tenantId), picture, { location: localLocation, nowMs: clock.now() });
       },
     }),

@@ -9,8 +9,8 @@ import {
   recentHours,
 } from '../../../subjects/dashboards/templates/fit.ts';
 import {
+  computeFilledShare,
   countFilledPanels,
-  filledShare,
   rankTemplates,
   type TemplateStatus,
 } from '../../../subjects/dashboards/templates/ranking.ts';
@@ -117,7 +117,7 @@ export const toItem = (rankedTemplate: RankedTemplate): z.input<typeof Item> => 
     dashboards,
     favourites,
     isFavourite,
-    share: filledShare(rankedTemplate) ?? null,
+    share: computeFilledShare(rankedTemplate) ?? null,
     filled: countFilledPanels(rankedTemplate) ?? null,
     panels: panels.length,
   };

@@ -64,14 +64,17 @@ export const patchUser = defineOperation({
         scope.unchanged();
         return { user, membership };
       }
-      const isEnabled = wasDisabled && !disabled;
-      if (role !== membership.role || isEnabled) requireScopesOfRole(role, caller, scopes);
-      const after = await scope.forTenant(tenantId).collection(memberships).update(user.id, { role, disabled });
+      const isReenabled = wasDisabled && !disabled;
+      if (role !== membership.role || isReenabled) requireScopesOfRole(role, caller, scopes);
+      const updatedMembership = await scope
+        .forTenant(tenantId)
+        .collection(memberships)
+        .update(user.id, { role, disabled });
       if (disabled) await removeSessions(scope, { userId: user.id, tenantId });
       await requireOwner(scope, tenantId);
-      const states = { before: toAuditFields(user, membership), after: toAuditFields(user, after) };
+      const states = { before: toAuditFields(user, membership), after: toAuditFields(user, updatedMembership) };
       scope.record({ id: user.id, name: user.email, ...states });
-      return { user, membership: after };
+      return { user, membership: updatedMembership };
     });
     request.reply('ETag', formatEtag(member.membership));
     return toMember(documents, member);
@@ -107,20 +110,23 @@ export const removeUser = defineOperation({
 });
 
 const deleteOwnedDocuments = async (
-  own: Pick<TenantDocuments, 'collection'>,
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
   collection: CollectionDefinition<object>,
   filter: Filter,
 ): Promise<void> => {
-  const stored = own.collection(collection);
-  const { items } = await stored.list({ filter, limit: 1000 });
-  for (const { id } of items) await stored.delete(id);
+  const documents = tenantDocuments.collection(collection);
+  const { items } = await documents.list({ filter, limit: 1000 });
+  for (const { id } of items) await documents.delete(id);
 };
 
 /** Throws if the user is in an on-call schedule or an escalation policy, because pages would then reach nobody. */
-const requireNotOnCall = async (own: Pick<TenantDocuments, 'collection'>, userId: string): Promise<void> => {
+const requireNotOnCall = async (
+  tenantDocuments: Pick<TenantDocuments, 'collection'>,
+  userId: string,
+): Promise<void> => {
   const [schedules, policies] = await Promise.all([
-    own.collection(onCallSchedules).list({ filter: { userIds: userId }, limit: 10 }),
-    own.collection(escalationPolicies).list({ filter: { 'steps.targets.id': userId }, limit: 10 }),
+    tenantDocuments.collection(onCallSchedules).list({ filter: { userIds: userId }, limit: 10 }),
+    tenantDocuments.collection(escalationPolicies).list({ filter: { 'steps.targets.id': userId }, limit: 10 }),
   ]);
   const names = [
     ...schedules.items.map(({ name, id }) => `on-call schedule “${name}” (${id})`),

@@ -4,7 +4,7 @@ import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeParameterValues } from '../../project-scope.ts';
 import type { Range } from '../../range.ts';
 import type { Reading } from '../../reading.ts';
-import { rangeCondition, rangeParameterValues } from '../../records.ts';
+import { buildRangeCondition, buildRangeParameters } from '../../records.ts';
 import { searchCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
 import { normalizedStatementSql } from '../statement.ts';
@@ -64,7 +64,7 @@ export class Sample {
 
   constructor(selection: Selection, range: Range) {
     const parameters: Record<string, string> = {
-      ...rangeParameterValues(range),
+      ...buildRangeParameters(range),
       ...projectScopeParameterValues(selection),
     };
     this.by = selection.by;
@@ -73,7 +73,7 @@ export class Sample {
     this.countState = (condition) =>
       this.by === 'spans' ? `countIfState(${condition})` : `uniqExactIfState(trace_id, ${condition})`;
     this.countMerge = (state) => (this.by === 'spans' ? `countIfMerge(${state})` : `uniqExactIfMerge(${state})`);
-    this.#base = `tenant_id = {tenant:String} AND ${rangeCondition('traces')}${projectScopeCondition(selection)}`;
+    this.#base = `tenant_id = {tenant:String} AND ${buildRangeCondition('traces')}${projectScopeCondition(selection)}`;
     const population: string[] = [];
     if (selection.service !== undefined) {
       parameters['service'] = selection.service;

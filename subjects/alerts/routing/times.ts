@@ -16,10 +16,10 @@ interface WallTime {
   readonly minute: number;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
 const getTimeFormat = (timeZone: string): Intl.DateTimeFormat => {
-  const cachedFormat = formats.get(timeZone);
+  const cachedFormat = timeFormats.get(timeZone);
   if (cachedFormat !== undefined) return cachedFormat;
   const timeFormat = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -32,7 +32,7 @@ const getTimeFormat = (timeZone: string): Intl.DateTimeFormat => {
     hour: 'numeric',
     minute: 'numeric',
   });
-  formats.set(timeZone, timeFormat);
+  timeFormats.set(timeZone, timeFormat);
   return timeFormat;
 };
 
@@ -52,37 +52,37 @@ const toWallTime = (atMs: number, timeZone: string): WallTime => {
 const isWithin = (value: number, [first, last]: Bounds): boolean => value >= first && value <= last;
 
 const isDayWithin = ({ year, month, day }: WallTime, [first, last]: Bounds): boolean => {
-  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  const from = first < 0 ? days + first + 1 : first;
-  return from <= days && isWithin(day, [from, last < 0 ? days + last + 1 : last]);
+  const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const from = first < 0 ? daysInMonth + first + 1 : first;
+  return from <= daysInMonth && isWithin(day, [from, last < 0 ? daysInMonth + last + 1 : last]);
 };
 
 /** Returns whether the value is in one of the ranges; `true` without ranges. */
 const isInAnyRange = (
   texts: readonly string[] | undefined,
-  read: (text: string) => Bounds | undefined,
+  parse: (text: string) => Bounds | undefined,
   isInRange: (bounds: Bounds) => boolean,
 ): boolean =>
   texts === undefined ||
   texts.some((text) => {
-    const bounds = read(text);
+    const bounds = parse(text);
     return bounds !== undefined && isInRange(bounds);
   });
 
 /** Returns whether the interval contains that time. */
 export const intervalContains = (interval: TimeInterval, atMs: number): boolean => {
-  const wall = toWallTime(atMs, interval.location);
+  const wallTime = toWallTime(atMs, interval.location);
   const { parseMinute, ...ranges } = timeRanges;
   return (
     (interval.times === undefined ||
       interval.times.some(
         ({ startTime, endTime }) =>
-          wall.minute >= (parseMinute(startTime) ?? 1440) && wall.minute < (parseMinute(endTime) ?? 0),
+          wallTime.minute >= (parseMinute(startTime) ?? 1440) && wallTime.minute < (parseMinute(endTime) ?? 0),
       )) &&
-    isInAnyRange(interval.daysOfMonth, ranges.daysOfMonth, (bounds) => isDayWithin(wall, bounds)) &&
-    isInAnyRange(interval.months, ranges.months, (bounds) => isWithin(wall.month, bounds)) &&
-    isInAnyRange(interval.weekdays, ranges.weekdays, (bounds) => isWithin(wall.weekday, bounds)) &&
-    isInAnyRange(interval.years, ranges.years, (bounds) => isWithin(wall.year, bounds))
+    isInAnyRange(interval.daysOfMonth, ranges.daysOfMonth, (bounds) => isDayWithin(wallTime, bounds)) &&
+    isInAnyRange(interval.months, ranges.months, (bounds) => isWithin(wallTime.month, bounds)) &&
+    isInAnyRange(interval.weekdays, ranges.weekdays, (bounds) => isWithin(wallTime.weekday, bounds)) &&
+    isInAnyRange(interval.years, ranges.years, (bounds) => isWithin(wallTime.year, bounds))
   );
 };
 
@@ -99,8 +99,8 @@ export const findTimeMuteReason = (
     timeIntervals.some(
       ({ name, timeIntervals: parts }) => name === intervalName && parts.some((part) => intervalContains(part, atMs)),
     );
-  const muting = muteTimeIntervals.find(intervalApplies);
-  if (muting !== undefined) return `it is muted by the time interval ${muting}`;
+  const mutingInterval = muteTimeIntervals.find(intervalApplies);
+  if (mutingInterval !== undefined) return `it is muted by the time interval ${mutingInterval}`;
   if (activeTimeIntervals.length === 0 || activeTimeIntervals.some(intervalApplies)) return undefined;
   return `no active time interval applies: ${activeTimeIntervals.join(', ')}`;
 };

@@ -20,15 +20,15 @@ export const countFilledPanels = ({ panels }: Pick<TemplateStatus, 'panels'>): n
   panels?.filter(({ missing }) => missing.length === 0).length;
 
 /** Returns the share of the panels that would show data, 0 to 1. */
-export const filledShare = (template: Pick<TemplateStatus, 'panels'>): number | undefined => {
-  const filled = countFilledPanels(template);
-  return filled === undefined ? undefined : filled / Math.max(1, template.panels?.length ?? 0);
+export const computeFilledShare = (template: Pick<TemplateStatus, 'panels'>): number | undefined => {
+  const filledPanels = countFilledPanels(template);
+  return filledPanels === undefined ? undefined : filledPanels / Math.max(1, template.panels?.length ?? 0);
 };
 
 export const rankTemplates = (templates: readonly TemplateStatus[]): TemplateStatus[] =>
   templates.toSorted(
     (one, other) =>
-      (filledShare(other) ?? 0) - (filledShare(one) ?? 0) ||
+      (computeFilledShare(other) ?? 0) - (computeFilledShare(one) ?? 0) ||
       other.dashboards - one.dashboards ||
       other.favourites - one.favourites ||
       one.template.document.name.localeCompare(other.template.document.name, 'en'),

@@ -98,11 +98,11 @@ const sysmonCategories: Readonly<Record<string, readonly string[]>> = {
   255: ['sysmon_error'],
 };
 
-const channelCondition = (values: readonly string[]): EventSource['when'] => [{ names: channelFields, values }];
+const createChannelCondition = (values: readonly string[]): EventSource['when'] => [{ names: channelFields, values }];
 
-const sources: readonly EventSource[] = [
+const eventSources: readonly EventSource[] = [
   {
-    when: channelCondition(['microsoft-windows-sysmon/operational']),
+    when: createChannelCondition(['microsoft-windows-sysmon/operational']),
     is: { product: 'windows', service: 'sysmon' },
     categories: { names: eventIdFields, by: sysmonCategories },
   },
@@ -114,7 +114,7 @@ const sources: readonly EventSource[] = [
     categories: { names: eventIdFields, by: sysmonCategories },
   },
   {
-    when: channelCondition(['security']),
+    when: createChannelCondition(['security']),
     is: { product: 'windows', service: 'security' },
     categories: {
       names: eventIdFields,
@@ -127,7 +127,7 @@ const sources: readonly EventSource[] = [
     },
   },
   {
-    when: channelCondition(['microsoft-windows-windows defender/operational']),
+    when: createChannelCondition(['microsoft-windows-windows defender/operational']),
     is: { product: 'windows', service: 'windefend' },
     categories: {
       names: eventIdFields,
@@ -135,12 +135,12 @@ const sources: readonly EventSource[] = [
     },
   },
   {
-    when: channelCondition(['microsoft-windows-powershell/operational', 'powershellcore/operational']),
+    when: createChannelCondition(['microsoft-windows-powershell/operational', 'powershellcore/operational']),
     is: { product: 'windows', service: 'powershell' },
     categories: { names: eventIdFields, by: { 4103: ['ps_module'], 4104: ['ps_script'] } },
   },
   {
-    when: channelCondition(['windows powershell']),
+    when: createChannelCondition(['windows powershell']),
     is: { product: 'windows', service: 'powershell-classic' },
     categories: {
       names: eventIdFields,
@@ -149,14 +149,14 @@ const sources: readonly EventSource[] = [
   },
   ...Object.entries(channels).map(
     ([service, values]): EventSource => ({
-      when: channelCondition(values),
+      when: createChannelCondition(values),
       is: { product: 'windows', service },
       categories: { names: [], by: {} },
     }),
   ),
 ];
 
-const roots = [
+const pathRoots = [
   'Event.EventData',
   'Event.EventData.Data',
   'Event.System',
@@ -181,8 +181,8 @@ export const windowsTables: readonly FieldTable[] = [
     name: 'windows',
     summary: 'Windows event logs, from any shipper',
     rules: [{ product: 'windows' }],
-    roots,
-    sources,
+    roots: pathRoots,
+    sources: eventSources,
     fields: {
       EventID: eventIdFields,
       Channel: channelFields,

@@ -9,7 +9,7 @@ import type { BusRecord, Message } from '../../../schemas/ports/bus.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { randomOf } from '../random.ts';
 import type { TestMessage } from '../sink-tables.ts';
-import { emptySum, type Sums } from './join.ts';
+import { createEmptyMetrics, type EdgeMetricsByKey } from './join.ts';
 import { type Arrival, batchMs } from './traces.ts';
 
 /** A partition of a topic and its task. */
@@ -166,8 +166,8 @@ export const flow = (arrivals: readonly Arrival[], options: FlowOptions): Flowed
 };
 
 /** The rows that landed, added up by edge and minute. */
-export const sumsOf = (edges: readonly ServiceEdge[]): Sums => {
-  const sums: Sums = {};
+export const sumsOf = (edges: readonly ServiceEdge[]): EdgeMetricsByKey => {
+  const sums: EdgeMetricsByKey = {};
   for (const edge of edges) {
     const { connection, client, clientKind, clientEnvironment, server, serverKind, serverEnvironment } = edge;
     const key = JSON.stringify({
@@ -185,7 +185,7 @@ export const sumsOf = (edges: readonly ServiceEdge[]): Sums => {
       project: edge.projectId,
       serverProject: edge.serverProjectId,
     });
-    sums[key] ??= emptySum();
+    sums[key] ??= createEmptyMetrics();
     const sum = sums[key];
     for (const name of ['requests', 'errors', 'timed', 'durationSum', 'serverDurationSum'] as const)
       sum[name] += edge[name];

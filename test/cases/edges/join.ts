@@ -1,7 +1,7 @@
-/** The edges as a plain join over all raw spans gives them: no state, no time, no order. */
+/** Reference implementation: computes edges with a plain join over all raw spans, without state, time or order. */
 import { kinds, type RawSpan } from './traces.ts';
 
-export interface Sum {
+export interface EdgeMetrics {
   requests: number;
   errors: number;
   timed: number;
@@ -12,9 +12,9 @@ export interface Sum {
   readonly buckets: Record<string, number>;
 }
 
-export type Sums = Record<string, Sum>;
+export type EdgeMetricsByKey = Record<string, EdgeMetrics>;
 
-export const emptySum = (): Sum => ({
+export const createEmptyMetrics = (): EdgeMetrics => ({
   requests: 0,
   errors: 0,
   timed: 0,
@@ -27,9 +27,9 @@ export const emptySum = (): Sum => ({
 
 type Node = readonly [kind: string, name: string, environment: string, project: string];
 
-const identity = ({ trace, id, kind }: RawSpan): string => `${trace} ${id} ${kind}`;
-const own = ({ service, environment, project }: RawSpan): Node => ['service', service, environment, project];
-const callerOf = (span: RawSpan): string => (span.attributes['zipkin.shared'] === true ? span.id : span.parent);
+const createSpanKey = ({ trace, id, kind }: RawSpan): string => `${trace} ${id} ${kind}`;
+const toServiceNode = ({ service, environment, project }: RawSpan): Node => ['service', service, environment, project];
+const getCallerId = (span: RawSpan): string => (span.attributes['zipkin.shared'] === true ? span.id : span.parent);
 
 const isDatabase = ({ attributes }: RawSpan): boolean => 'db.system' in attributes || 'db.system.name' in attributes;
 const databases: Readonly<Record<string, readonly [name: string, address: string]>> = {
@@ -37,16 +37,16 @@ const databases: Readonly<Record<string, readonly [name: string, address: string
   mysql: ['orders', 'my.example:3306'],
   redis: ['cache:6379', 'cache:6379'],
 };
-const remotes: Readonly<Record<string, readonly [kind: string, name: string, address: string]>> = {
+const remoteNodes: Readonly<Record<string, readonly [kind: string, name: string, address: string]>> = {
   'api.stripe.example': ['external', 'api.stripe.example', ''],
   legacy: ['service', 'legacy', 'legacy.local:8080'],
   'https://user@maps.example:8443/v1?q=1': ['external', 'maps.example:8443', ''],
 };
-const queueOf = ({ attributes }: RawSpan): string =>
+const getQueue = ({ attributes }: RawSpan): string =>
   String(attributes['messaging.destination.name'] ?? attributes['messaging.destination'] ?? '');
-const operationOf = ({ attributes }: RawSpan): unknown =>
+const getOperation = ({ attributes }: RawSpan): unknown =>
   attributes['messaging.operation.type'] ?? attributes['messaging.operation'];
-const systemOf = ({ attributes }: RawSpan): string => String(attributes['messaging.system'] ?? '');
+const getSystem = ({ attributes }: RawSpan): string => String(attributes['messaging.system'] ?? '');
 
 interface Call {
   readonly system?: string;
@@ -59,10 +59,10 @@ interface Call {
   readonly unpaired?: boolean;
 }
 
-const nobody: Node = ['unknown', '', '', ''];
+const unknownNode: Node = ['unknown', '', '', ''];
 
 class Join {
-  readonly sums: Sums = {};
+  readonly sums: EdgeMetricsByKey = {};
 
   count(client: Node, connection: string, server: Node, { system = '', address = '', via = '', ...call }: Call): void {
     const minute = new Date(call.startMs).toISOString().slice(0, 16);
@@ -81,7 +81,7 @@ class Join {
       project: client[3] || server[3],
       serverProject: server[3] || client[3],
     });
-    this.sums[key] ??= emptySum();
+    this.sums[key] ??= createEmptyMetrics();
     const sum = this.sums[key];
     sum.requests++;
     sum.errors += Number(call.failed);
@@ -95,96 +95,108 @@ class Join {
     sum.buckets[bucket] = (sum.buckets[bucket] ?? 0) + 1;
   }
 
-  /** What a span tells alone. */
-  lone(span: RawSpan): void {
+  /** Counts the edges that a single span implies. */
+  countSpan(span: RawSpan): void {
     const { startMs, failed, durationNs, kind } = span;
     const call = { startMs, failed, durationNs };
     if (kind === kinds.client && isDatabase(span)) {
       const system = String(span.attributes['db.system'] ?? span.attributes['db.system.name']);
       const [name, address] = databases[system] as readonly [string, string];
-      this.count(own(span), 'query', ['database', name, '', ''], { ...call, system, address });
+      this.count(toServiceNode(span), 'query', ['database', name, '', ''], { ...call, system, address });
     }
-    if (kind === kinds.server && callerOf(span) === '')
-      this.count(['user', '', '', ''], 'request', own(span), { ...call, serverNs: durationNs });
-    const queue: Node = ['queue', queueOf(span), '', ''];
-    if (queue[1] !== '') this.#queued(span, queue, { ...call, system: systemOf(span) });
+    if (kind === kinds.server && getCallerId(span) === '')
+      this.count(['user', '', '', ''], 'request', toServiceNode(span), { ...call, serverNs: durationNs });
+    const queue: Node = ['queue', getQueue(span), '', ''];
+    if (queue[1] !== '') this.#countQueueCall(span, queue, { ...call, system: getSystem(span) });
   }
 
-  #queued(span: RawSpan, queue: Node, call: Call): void {
-    if (span.kind === kinds.producer && operationOf(span) !== 'create') this.count(own(span), 'publish', queue, call);
+  #countQueueCall(span: RawSpan, queue: Node, call: Call): void {
+    if (span.kind === kinds.producer && getOperation(span) !== 'create')
+      this.count(toServiceNode(span), 'publish', queue, call);
     if (span.kind !== kinds.consumer) return;
-    const connection = operationOf(span) === 'receive' ? 'receive' : 'process';
-    this.count(queue, connection, own(span), { ...call, serverNs: span.durationNs });
+    const connection = getOperation(span) === 'receive' ? 'receive' : 'process';
+    this.count(queue, connection, toServiceNode(span), { ...call, serverNs: span.durationNs });
   }
 
-  pair(caller: RawSpan, callee: RawSpan): void {
+  countPair(caller: RawSpan, callee: RawSpan): void {
     const isMessage = caller.kind === kinds.producer || callee.kind === kinds.consumer;
     const inQueueNs = Math.max(0, (callee.startMs - caller.startMs) * 1e6 - caller.durationNs);
-    this.count(own(caller), isMessage ? 'message' : 'request', own(callee), {
+    this.count(toServiceNode(caller), isMessage ? 'message' : 'request', toServiceNode(callee), {
       startMs: caller.startMs,
       failed: caller.failed || callee.failed,
       serverNs: callee.durationNs,
       durationNs: isMessage ? inQueueNs : caller.durationNs,
-      via: isMessage ? queueOf(caller) || queueOf(callee) : '',
-      system: isMessage ? systemOf(caller) || systemOf(callee) : '',
+      via: isMessage ? getQueue(caller) || getQueue(callee) : '',
+      system: isMessage ? getSystem(caller) || getSystem(callee) : '',
     });
   }
 
-  unanswered(span: RawSpan): void {
+  countUnpairedCaller(span: RawSpan): void {
     const { startMs, failed, durationNs, attributes } = span;
     const call = { startMs, failed, unpaired: true };
     if (span.kind === kinds.producer) {
-      this.count(own(span), 'message', nobody, { ...call, via: queueOf(span), system: systemOf(span) });
+      this.count(toServiceNode(span), 'message', unknownNode, {
+        ...call,
+        via: getQueue(span),
+        system: getSystem(span),
+      });
       return;
     }
-    const named = String(attributes['peer.service'] ?? attributes['server.address'] ?? attributes['url.full'] ?? '');
-    const [kind, name, address] = remotes[named] ?? ['unknown', '', ''];
-    this.count(own(span), 'request', [kind, name, '', ''], {
+    const remoteName = String(
+      attributes['peer.service'] ?? attributes['server.address'] ?? attributes['url.full'] ?? '',
+    );
+    const [kind, name, address] = remoteNodes[remoteName] ?? ['unknown', '', ''];
+    this.count(toServiceNode(span), 'request', [kind, name, '', ''], {
       ...call,
       durationNs,
       address,
-      // Nobody answers there with a span.
+      // External services send no spans.
       unpaired: kind !== 'external',
     });
   }
 
-  uncalled(span: RawSpan): void {
+  countUnpairedCallee(span: RawSpan): void {
     const { startMs, failed, durationNs } = span;
     const call = { startMs, failed, serverNs: durationNs, unpaired: true };
-    if (span.kind === kinds.server) this.count(nobody, 'request', own(span), { ...call, durationNs });
-    else this.count(nobody, 'message', own(span), { ...call, via: queueOf(span), system: systemOf(span) });
+    if (span.kind === kinds.server) this.count(unknownNode, 'request', toServiceNode(span), { ...call, durationNs });
+    else
+      this.count(unknownNode, 'message', toServiceNode(span), {
+        ...call,
+        via: getQueue(span),
+        system: getSystem(span),
+      });
   }
 }
 
-type Called = { readonly span: RawSpan; readonly trace: string; readonly id: string };
+type CallReference = { readonly span: RawSpan; readonly trace: string; readonly id: string };
 
-/** The calling spans that a span names. */
-const calledOf = (span: RawSpan): Called[] => {
+/** Returns the references of a span to its calling spans. */
+const listCallReferences = (span: RawSpan): CallReference[] => {
   const { trace, kind } = span;
-  if (kind === kinds.server) return callerOf(span) === '' ? [] : [{ span, trace, id: callerOf(span) }];
+  if (kind === kinds.server) return getCallerId(span) === '' ? [] : [{ span, trace, id: getCallerId(span) }];
   if (kind !== kinds.consumer) return [];
-  const links = operationOf(span) === 'receive' ? [] : span.links;
+  const links = getOperation(span) === 'receive' ? [] : span.links;
   if (links.length > 0) return links.map((link) => ({ span, ...link }));
   return span.parent === '' ? [] : [{ span, trace, id: span.parent }];
 };
 
-export const joinOf = (raw: readonly RawSpan[]): Sums => {
+export const joinSpans = (raw: readonly RawSpan[]): EdgeMetricsByKey => {
   const join = new Join();
-  // What one span tells alone counts as often as it came; pairs are of spans, however often each came.
-  for (const span of raw) join.lone(span);
-  const spans = [...new Map(raw.map((span) => [identity(span), span])).values()];
+  // Edges of a single span count once per delivery; pairs count once per span, regardless of the number of deliveries.
+  for (const span of raw) join.countSpan(span);
+  const spans = [...new Map(raw.map((span) => [createSpanKey(span), span])).values()];
   const callers = spans.filter(
     (span) => span.kind === kinds.producer || (span.kind === kinds.client && !isDatabase(span)),
   );
-  const answered = new Set<RawSpan>();
-  for (const { span, trace, id } of spans.flatMap(calledOf)) {
+  const pairedCallers = new Set<RawSpan>();
+  for (const { span, trace, id } of spans.flatMap(listCallReferences)) {
     const caller = callers.find((each) => each.id === id && each.trace === trace);
-    if (caller === undefined) join.uncalled(span);
+    if (caller === undefined) join.countUnpairedCallee(span);
     else {
-      answered.add(caller);
-      join.pair(caller, span);
+      pairedCallers.add(caller);
+      join.countPair(caller, span);
     }
   }
-  for (const span of callers) if (!answered.has(span)) join.unanswered(span);
+  for (const span of callers) if (!pairedCallers.has(span)) join.countUnpairedCaller(span);
   return join.sums;
 };

@@ -1,4 +1,4 @@
-/** The states of incidents, against a table of all moves. */
+/** Compares the state transitions of incidents with a table of all allowed transitions. */
 import test from 'ava';
 import {
   type Incident,
@@ -8,28 +8,28 @@ import {
 } from '../../../schemas/resources/incident.ts';
 import { changeState, initialFields } from '../../../subjects/incidents/state.ts';
 
-const at = '2026-11-25T10:00:00.000Z';
-const incident = (status: IncidentState): Incident => ({
+const openedAt = '2026-11-25T10:00:00.000Z';
+const createIncident = (status: IncidentState): Incident => ({
   ...IncidentFields.parse({ title: 'down', status }),
   openedBy: 'u1',
-  openedAt: at,
+  openedAt: openedAt,
   groupId: null,
   escalationPolicyId: null,
   ...initialFields,
 });
-const later = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString();
+const minutesLater = (minutes: number) => new Date(Date.parse(openedAt) + minutes * 60_000).toISOString();
 
 test('only the state transitions in the README are possible, and a transition to the same state changes nothing', (t) => {
-  const possible = new Set([
+  const allowedTransitions = new Set([
     'open acknowledged',
     ...['open resolved', 'acknowledged resolved', 'open merged', 'acknowledged merged', 'resolved open'],
   ]);
   for (const from of incidentStates)
     for (const to of incidentStates) {
-      const before = incident(from);
-      const after = changeState(before, to, { by: 'u2', at });
+      const before = createIncident(from);
+      const after = changeState(before, to, { by: 'u2', at: openedAt });
       if (from === to) t.is(after, before, `${from} stays`);
-      else t.is(after?.status, possible.has(`${from} ${to}`) ? to : undefined, `${from} to ${to}`);
+      else t.is(after?.status, allowedTransitions.has(`${from} ${to}`) ? to : undefined, `${from} to ${to}`);
     }
 });
 
@@ -40,24 +40,37 @@ test('the first acknowledgement is preserved after reopening, and the current ac
     ['open', 3],
     ['acknowledged', 4],
   ];
-  const all: Incident[] = [];
+  const states: Incident[] = [];
   for (const [to, minute] of steps) {
-    const next = changeState(all.at(-1) ?? incident('open'), to, { by: `u${minute}`, at: later(minute) });
-    if (next !== undefined) all.push(next);
+    const next = changeState(states.at(-1) ?? createIncident('open'), to, {
+      by: `u${minute}`,
+      at: minutesLater(minute),
+    });
+    if (next !== undefined) states.push(next);
   }
-  t.is(all.length, 4);
+  t.is(states.length, 4);
   t.deepEqual(
-    all.map(({ firstAcknowledgedAt, acknowledgedAt, resolvedAt, reopenedAt }) => ({
+    states.map(({ firstAcknowledgedAt, acknowledgedAt, resolvedAt, reopenedAt }) => ({
       firstAcknowledgedAt,
       acknowledgedAt,
       resolvedAt,
       reopenedAt,
     })),
     [
-      { firstAcknowledgedAt: later(1), acknowledgedAt: later(1), resolvedAt: null, reopenedAt: null },
-      { firstAcknowledgedAt: later(1), acknowledgedAt: later(1), resolvedAt: later(2), reopenedAt: null },
-      { firstAcknowledgedAt: later(1), acknowledgedAt: null, resolvedAt: null, reopenedAt: later(3) },
-      { firstAcknowledgedAt: later(1), acknowledgedAt: later(4), resolvedAt: null, reopenedAt: later(3) },
+      { firstAcknowledgedAt: minutesLater(1), acknowledgedAt: minutesLater(1), resolvedAt: null, reopenedAt: null },
+      {
+        firstAcknowledgedAt: minutesLater(1),
+        acknowledgedAt: minutesLater(1),
+        resolvedAt: minutesLater(2),
+        reopenedAt: null,
+      },
+      { firstAcknowledgedAt: minutesLater(1), acknowledgedAt: null, resolvedAt: null, reopenedAt: minutesLater(3) },
+      {
+        firstAcknowledgedAt: minutesLater(1),
+        acknowledgedAt: minutesLater(4),
+        resolvedAt: null,
+        reopenedAt: minutesLater(3),
+      },
     ],
   );
 });

@@ -155,7 +155,7 @@ export const startSending = async ({ documents, clock }: Paging, send: (mail: Ma
     log: silentLog,
     metrics: silentMetrics,
     publicUrl: 'https://oiq.example',
-    bus: { consumer: () => consumer } as never,
+    bus: { createConsumer: () => consumer } as never,
     producer: { publish } as never,
     counters: memoryCounters({ clock }),
     box: createSecretBox('k'.repeat(40)),

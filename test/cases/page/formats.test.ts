@@ -2,11 +2,18 @@
 import './browser.ts';
 
 import test from 'ava';
-import { linesIn, pairLines, pairsIn } from '../../../web/editors/lines.ts';
-import { conditionOf } from '../../../web/frame/conditions.ts';
-import { shownDuration } from '../../../web/frame/durations.ts';
-import { levelOf } from '../../../web/frame/severity.ts';
-import { clockTime, setTimeForm, shortTime, shownMoment, shownTime, zone } from '../../../web/frame/shown-time.ts';
+import { formatPairs, parseLines, parsePairs } from '../../../web/editors/lines.ts';
+import { toCondition } from '../../../web/frame/conditions.ts';
+import { formatDuration } from '../../../web/frame/durations.ts';
+import { toSeverityLevel } from '../../../web/frame/severity.ts';
+import {
+  displayTimeZone,
+  formatClockTime,
+  formatIsoTime,
+  formatShortTime,
+  formatTime,
+  setTimePreferences,
+} from '../../../web/frame/shown-time.ts';
 
 test('durations have three digits and the largest unit that fits', (t) => {
   const shown: readonly (readonly [nanoseconds: number | string, text: string])[] = [
@@ -19,27 +26,27 @@ test('durations have three digits and the largest unit that fits', (t) => {
     [90e9, '1.5 min'],
     [7_200e9, '2 h'],
   ];
-  for (const [nanoseconds, text] of shown) t.is(shownDuration(nanoseconds), text);
+  for (const [nanoseconds, text] of shown) t.is(formatDuration(nanoseconds), text);
 });
 
 test.serial('times are in the chosen zone and form', (t) => {
   const ms = Date.UTC(2026, 0, 31, 23, 5, 6, 78);
-  setTimeForm({ timeZone: 'UTC', timeFormat: '24h', dateFormat: 'iso' });
-  t.is(zone.value, 'UTC');
-  t.is(shownTime(ms), '2026-01-31 23:05:06.078');
-  t.is(shownTime(ms, { withDate: false }), '23:05:06.078');
-  t.is(shortTime(ms), '23:05');
-  t.is(clockTime(ms), '23:05:06');
-  t.is(shownMoment('2026-01-31T23:05:06.078Z'), '2026-01-31 23:05:06.078');
-  t.is(shownMoment(null), '');
-  setTimeForm({ timeZone: 'Asia/Kathmandu', timeFormat: '12h', dateFormat: 'day-month-year' });
-  t.is(shownTime(ms), '01-02-2026 04:50:06.078 AM');
-  t.is(shortTime(ms - 5 * 3_600_000), '11:50 PM');
-  t.is(shortTime(ms - (4 * 60 + 50) * 60_000), '12:00 AM');
-  setTimeForm({ timeZone: 'America/New_York', timeFormat: '24h', dateFormat: 'month-day-year' });
-  t.is(shortTime(ms), '18:05', 'in another zone than before');
-  t.is(shownTime(Date.UTC(2026, 2, 8, 6, 59)), '03-08-2026 01:59:00.000');
-  t.is(shownTime(Date.UTC(2026, 2, 8, 7, 0)), '03-08-2026 03:00:00.000', 'the clock is set forward');
+  setTimePreferences({ timeZone: 'UTC', timeFormat: '24h', dateFormat: 'iso' });
+  t.is(displayTimeZone.value, 'UTC');
+  t.is(formatTime(ms), '2026-01-31 23:05:06.078');
+  t.is(formatTime(ms, { withDate: false }), '23:05:06.078');
+  t.is(formatShortTime(ms), '23:05');
+  t.is(formatClockTime(ms), '23:05:06');
+  t.is(formatIsoTime('2026-01-31T23:05:06.078Z'), '2026-01-31 23:05:06.078');
+  t.is(formatIsoTime(null), '');
+  setTimePreferences({ timeZone: 'Asia/Kathmandu', timeFormat: '12h', dateFormat: 'day-month-year' });
+  t.is(formatTime(ms), '01-02-2026 04:50:06.078 AM');
+  t.is(formatShortTime(ms - 5 * 3_600_000), '11:50 PM');
+  t.is(formatShortTime(ms - (4 * 60 + 50) * 60_000), '12:00 AM');
+  setTimePreferences({ timeZone: 'America/New_York', timeFormat: '24h', dateFormat: 'month-day-year' });
+  t.is(formatShortTime(ms), '18:05', 'in another zone than before');
+  t.is(formatTime(Date.UTC(2026, 2, 8, 6, 59)), '03-08-2026 01:59:00.000');
+  t.is(formatTime(Date.UTC(2026, 2, 8, 7, 0)), '03-08-2026 03:00:00.000', 'the clock is set forward');
 });
 
 test('severities of any spelling have a level', (t) => {
@@ -55,21 +62,21 @@ test('severities of any spelling have a level', (t) => {
     other: 'none',
     '': 'none',
   };
-  for (const [severity, level] of Object.entries(levels)) t.is(levelOf(severity), level, severity);
-  t.is(levelOf(null), 'none');
+  for (const [severity, level] of Object.entries(levels)) t.is(toSeverityLevel(severity), level, severity);
+  t.is(toSeverityLevel(null), 'none');
 });
 
 test('a condition quotes values always, and names where they need it', (t) => {
-  t.is(conditionOf('http.route', 'a "b" \\ c'), 'http.route:"a \\"b\\" \\\\ c"');
-  t.is(conditionOf('my name', '1'), '"my name":"1"');
-  t.is(conditionOf('1st', ''), '"1st":""');
+  t.is(toCondition('http.route', 'a "b" \\ c'), 'http.route:"a \\"b\\" \\\\ c"');
+  t.is(toCondition('my name', '1'), '"my name":"1"');
+  t.is(toCondition('1st', ''), '"1st":""');
 });
 
 test('pairs of texts are lines, read back as they were', (t) => {
-  t.deepEqual(linesIn(' a \n\n b\n'), ['a', 'b']);
+  t.deepEqual(parseLines(' a \n\n b\n'), ['a', 'b']);
   const headers = { Accept: 'text/html', Cookie: 'a=1: b' };
-  t.is(pairLines(headers, ':'), 'Accept: text/html\nCookie: a=1: b');
-  t.deepEqual(pairsIn(pairLines(headers, ':'), ':'), headers);
-  t.deepEqual(pairsIn('team=shop\nempty\n x = a=b '), { team: 'shop', empty: '', x: 'a=b' });
-  t.is(pairLines({ team: 'shop' }), 'team=shop');
+  t.is(formatPairs(headers, ':'), 'Accept: text/html\nCookie: a=1: b');
+  t.deepEqual(parsePairs(formatPairs(headers, ':'), ':'), headers);
+  t.deepEqual(parsePairs('team=shop\nempty\n x = a=b '), { team: 'shop', empty: '', x: 'a=b' });
+  t.is(formatPairs({ team: 'shop' }), 'team=shop');
 });

@@ -53,15 +53,15 @@ test.serial('a tail begins with the last records and shows new ones first', asyn
   const tail = openTail();
   const { address } = lastSocket();
   t.is(address.href, 'wss://oiq.example/ws/live-tail?search=a&last=200');
-  t.is(tail.state.value.is, 'live');
+  t.is(tail.state.value.status, 'live');
   lastSocket().send('1', [1, 2]);
   lastSocket().send('2', [3]);
   await eventually('the records', () => tail.records.value.length > 0);
   t.deepEqual(idsOf(tail.records.value), [3, 2, 1]);
-  t.is(tail.came.value, 3);
+  t.is(tail.receivedCount.value, 3);
   tail.close();
   t.true(lastSocket().isClosed);
-  t.is(tail.state.value.is, 'over');
+  t.is(tail.state.value.status, 'over');
 });
 
 test.serial('at most 5,000 records are kept, the newest', async (t) => {
@@ -71,7 +71,7 @@ test.serial('at most 5,000 records are kept, the newest', async (t) => {
       String(part),
       Array.from({ length: 1_000 }, (_, index) => part * 1_000 + index),
     );
-  await eventually('the records', () => tail.came.value === 12_000);
+  await eventually('the records', () => tail.receivedCount.value === 12_000);
   t.is(tail.records.value.length, 5_000);
   t.deepEqual(idsOf(tail.records.value.slice(0, 2)), [11_999, 11_998]);
   tail.close();
@@ -80,16 +80,16 @@ test.serial('at most 5,000 records are kept, the newest', async (t) => {
 test.serial('a paused tail counts what arrives, and shows it when it resumes', async (t) => {
   const tail = openTail();
   lastSocket().send('1', [1]);
-  await eventually('the record', () => tail.came.value === 1);
+  await eventually('the record', () => tail.receivedCount.value === 1);
   tail.pause();
-  t.is(tail.state.value.is, 'paused');
+  t.is(tail.state.value.status, 'paused');
   lastSocket().send('2', [2, 3]);
-  await eventually('the count', () => tail.waiting.value === 2);
+  await eventually('the count', () => tail.pendingCount.value === 2);
   t.deepEqual(idsOf(tail.records.value), [1]);
-  tail.goOn();
-  t.is(tail.state.value.is, 'live');
+  tail.resume();
+  t.is(tail.state.value.status, 'live');
   t.deepEqual(idsOf(tail.records.value), [3, 2, 1]);
-  t.is(tail.waiting.value, 0);
+  t.is(tail.pendingCount.value, 0);
   tail.close();
 });
 
@@ -98,7 +98,7 @@ test.serial('what the server left out is summed', async (t) => {
   lastSocket().send('1', [], { dropped: 2, skipped: 1 });
   lastSocket().send('2', [], { dropped: 3, gap: true });
   lastSocket().send('3', [1]);
-  await eventually('the record', () => tail.came.value === 1);
+  await eventually('the record', () => tail.receivedCount.value === 1);
   t.deepEqual(tail.missed.value, { dropped: 5, skipped: 1, hasGap: true });
   tail.close();
 });
@@ -109,7 +109,7 @@ test.serial('after a break, the tail resumes after the last record', async (t) =
   const before = sockets.length;
   lastSocket().breakWith('The server stops');
   t.deepEqual(tail.state.value, {
-    is: 'waiting',
+    status: 'waiting',
     reason: 'The server stops. Reconnecting after the last record in 1 s.',
   });
   await eventually('another connection', () => sockets.length > before);
@@ -117,5 +117,5 @@ test.serial('after a break, the tail resumes after the last record', async (t) =
   lastSocket().breakWith('');
   t.is(tail.state.value.reason, 'The connection was closed. Reconnecting after the last record in 2 s.');
   tail.close();
-  t.is(tail.state.value.is, 'over');
+  t.is(tail.state.value.status, 'over');
 });

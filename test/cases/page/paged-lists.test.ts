@@ -4,7 +4,7 @@ import './browser.ts';
 import test from 'ava';
 import type { z } from 'zod';
 import type { Call } from '../../../web/client/call.ts';
-import { Paged } from '../../../web/client/pages.ts';
+import { PagedList } from '../../../web/client/pages.ts';
 import { eventually, pagePatienceMs } from '../../waiting.ts';
 import { answerWith, json, requests } from './browser.ts';
 
@@ -32,24 +32,24 @@ const answerWithPages = (): void =>
 
 const soon = (what: string, holds: () => boolean): Promise<void> => eventually(what, holds, pagePatienceMs);
 
-const openList = async (): Promise<Paged<Operation, number>> => {
+const openList = async (): Promise<PagedList<Operation, number>> => {
   answerWithPages();
-  const list = new Paged(call, ({ items }) => items, { furtherLimit: perPage });
+  const list = new PagedList(call, ({ items }) => items, { laterPageSize: perPage });
   list.load({ query: { search: 'a', limit: 100 } });
   await soon('the first page', () => list.items.value.length > 0);
   return list;
 };
 
 /** Scrolls down by a page until this one is the last that is loaded. */
-const scrollTo = async (list: Paged<Operation, number>, page: number): Promise<void> => {
+const scrollTo = async (list: PagedList<Operation, number>, page: number): Promise<void> => {
   for (let at = list.slots.value.length / perPage; at <= page; at++) {
-    list.seen((at - 1) * perPage, at * perPage - 1);
-    await soon(`page ${at}`, () => list.slots.value.length > at * perPage && !list.isReading.value);
+    list.reportVisible((at - 1) * perPage, at * perPage - 1);
+    await soon(`page ${at}`, () => list.slots.value.length > at * perPage && !list.isLoadingMore.value);
   }
 };
 
 /** Numbers of the pages that are in memory. */
-const loaded = (list: Paged<Operation, number>): number[] => [
+const loaded = (list: PagedList<Operation, number>): number[] => [
   ...new Set(list.items.value.map((item) => Math.floor(item / perPage))),
 ];
 const cursors = (): (string | null)[] =>
@@ -57,7 +57,7 @@ const cursors = (): (string | null)[] =>
 
 test.serial('the next page is loaded at the end of the list, with the same parameters', async (t) => {
   const list = await openList();
-  list.seen(0, perPage - 2);
+  list.reportVisible(0, perPage - 2);
   t.is(requests.length, 1);
   await scrollTo(list, 1);
   t.deepEqual(
@@ -65,7 +65,7 @@ test.serial('the next page is loaded at the end of the list, with the same param
     ['/api/things?search=a&limit=100', `/api/things?search=a&limit=${perPage}&cursor=1`],
   );
   t.deepEqual(list.items.value, [...Array(20).keys()]);
-  t.true(list.hasFurther.value);
+  t.true(list.hasMore.value);
 });
 
 test.serial(
@@ -73,15 +73,15 @@ test.serial(
   async (t) => {
     const list = await openList();
     await scrollTo(list, 12);
-    list.seen(12 * perPage, 12 * perPage + 1);
+    list.reportVisible(12 * perPage, 12 * perPage + 1);
     t.deepEqual(loaded(list), [0, 7, 8, 9, 10, 11, 12], 'the first page and those near remain');
     t.is(list.slots.value.length, 13 * perPage, 'released rows remain empty rows');
     requests.length = 0;
-    for (const page of [11, 10, 9, 8]) list.seen(page * perPage, page * perPage + 1);
+    for (const page of [11, 10, 9, 8]) list.reportVisible(page * perPage, page * perPage + 1);
     t.deepEqual(cursors(), [], 'nothing near is loaded again');
     // The view reports the visible rows again when a page has arrived.
     await soon('page 6', () => {
-      list.seen(6 * perPage, 6 * perPage + 1);
+      list.reportVisible(6 * perPage, 6 * perPage + 1);
       return loaded(list).includes(6);
     });
     t.deepEqual(cursors(), ['5', '6']);
@@ -93,12 +93,12 @@ test.serial('a list that failed to continue says why, and another search begins 
   const list = await openList();
   answerWith(() => json({ message: 'Too many.' }, 429));
   list.loadMore();
-  await soon('the error', () => list.furtherError.value !== undefined);
-  t.is(list.furtherError.value?.message, 'Too many.');
+  await soon('the error', () => list.loadMoreError.value !== undefined);
+  t.is(list.loadMoreError.value?.message, 'Too many.');
   t.is(list.items.value.length, perPage);
   answerWithPages();
   list.load({ query: { search: 'b' } });
-  t.is(list.furtherError.value, undefined);
+  t.is(list.loadMoreError.value, undefined);
   await soon('the first page', () => !list.first.state.value.isLoading);
   t.deepEqual(
     requests.map(({ address }) => address),
@@ -114,5 +114,5 @@ test.serial('cancelling a list cancels the page that is loading', async (t) => {
   t.is(requests.length, 1, 'a page is loaded once');
   list.cancel();
   t.true(requests[0]?.signal?.aborted);
-  t.false(list.isReading.value);
+  t.false(list.isLoadingMore.value);
 });

@@ -3,51 +3,51 @@ import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Query } from '../../../queries/query.ts';
 import {
-  kindOf,
-  namesIn,
-  type QuestionKind,
-  queryOf,
-  questionIn,
-  questions,
-  type Written,
-  writtenOf,
+  parseNames,
+  parseQueryText,
+  type QueryKind,
+  type QueryParams,
+  queryKindTitles,
+  toQuery,
+  toQueryKind,
+  toQueryParams,
 } from '../../../web/editors/question.ts';
 
-const written: Written = {
+const written: QueryParams = {
   text: 'status:error',
   groupBy: ['service', 'host.name'],
-  figure: 'p90',
+  aggregation: 'p90',
   field: 'took',
   overTime: 'rate',
 };
-const kinds = Object.keys(questions).filter((kind) => kind !== 'json') as QuestionKind[];
+const kinds = Object.keys(queryKindTitles).filter((kind) => kind !== 'json') as QueryKind[];
 
 test('every kind of input is a valid query, which has the same input', (t) => {
   for (const kind of kinds) {
-    const query = queryOf(kind, written);
+    const query = toQuery(kind, written);
     t.true(Query.safeParse(query).success, kind);
-    t.is(kindOf(query), kind);
-    const again = writtenOf(query);
+    t.is(toQueryKind(query), kind);
+    const again = toQueryParams(query);
     t.is(again.text, written.text, kind);
-    t.deepEqual(queryOf(kind, again), query, kind);
+    t.deepEqual(toQuery(kind, again), query, kind);
   }
-  t.is(queryOf('json', written), undefined);
+  t.is(toQuery('json', written), undefined);
 });
 
 test('figures are measures of a field, and rates of a metric are summed', (t) => {
-  const measuresOf = (figure: Written['figure']) => {
-    const query = queryOf('figure logs', { ...written, figure });
+  const measuresOf = (aggregation: QueryParams['aggregation']) => {
+    const query = toQuery('figure logs', { ...written, aggregation });
     return query?.kind === 'aggregate' ? query.measures : undefined;
   };
   t.deepEqual(measuresOf('p90') as unknown, [{ function: 'percentile', field: 'took', percentile: 90 }]);
   t.deepEqual(measuresOf('max') as unknown, [{ function: 'max', field: 'took' }]);
-  t.like(queryOf('metric', written), { overTime: 'rate', across: 'sum' });
-  t.like(queryOf('metric', { ...written, overTime: 'quantile' }), { across: 'avg', quantile: 0.95 });
+  t.like(toQuery('metric', written), { overTime: 'rate', across: 'sum' });
+  t.like(toQuery('metric', { ...written, overTime: 'quantile' }), { across: 'avg', quantile: 0.95 });
 });
 
 test('a changed query keeps its project, and an empty search is omitted', (t) => {
   const before = { kind: 'rows', signal: 'logs', projectId: 'shop' } as Query;
-  t.deepEqual(queryOf('rows traces', { ...written, text: '' }, before) as unknown, {
+  t.deepEqual(toQuery('rows traces', { ...written, text: '' }, before) as unknown, {
     kind: 'rows',
     signal: 'traces',
     projectId: 'shop',
@@ -69,13 +69,13 @@ test('what the fields cannot represent is JSON', (t) => {
     aggregate({ order: { by: 'count' } }),
     aggregate({ measures: 'of another form' }),
   ];
-  for (const query of queries) t.is(kindOf(query as Query), 'json', JSON.stringify(query));
-  t.is(kindOf(aggregate({}) as Query), 'count logs');
-  t.is(kindOf(undefined), 'json');
+  for (const query of queries) t.is(toQueryKind(query as Query), 'json', JSON.stringify(query));
+  t.is(toQueryKind(aggregate({}) as Query), 'count logs');
+  t.is(toQueryKind(undefined), 'json');
 });
 
 test('names are separated by commas, and text that is no query is none', (t) => {
-  t.deepEqual(namesIn(' service,, host.name '), ['service', 'host.name']);
-  t.deepEqual(questionIn('{"kind":"rows"}') as unknown, { kind: 'rows' });
-  for (const text of ['', '{', '1', 'null']) t.is(questionIn(text), undefined, text);
+  t.deepEqual(parseNames(' service,, host.name '), ['service', 'host.name']);
+  t.deepEqual(parseQueryText('{"kind":"rows"}') as unknown, { kind: 'rows' });
+  for (const text of ['', '{', '1', 'null']) t.is(parseQueryText(text), undefined, text);
 });

@@ -4,7 +4,7 @@ import './browser.ts';
 import test from 'ava';
 import type { z } from 'zod';
 import { Action } from '../../../web/client/action.ts';
-import { asCurl } from '../../../web/client/as-curl.ts';
+import { toCurl } from '../../../web/client/as-curl.ts';
 import type { Call } from '../../../web/client/call.ts';
 import { ApiQuery } from '../../../web/client/query.ts';
 import { CallError, request, requestLines, requestVersioned } from '../../../web/client/request.ts';
@@ -103,7 +103,7 @@ test.serial('YAML is text, and a version is read from its header', async (t) => 
   answerWith(() => new Response('a: 1', { headers: { 'content-type': 'application/yaml; charset=utf-8' } }));
   t.is((await request(read)) as unknown, 'a: 1');
   answerWith(() => json({ a: 1 }, 200, { etag: 'W/"12"' }));
-  t.deepEqual(await requestVersioned(read), { answer: { a: 1 }, version: 12 });
+  t.deepEqual(await requestVersioned(read), { body: { a: 1 }, version: 12 });
 });
 
 test.serial('lines arrive whole, however the answer is split', async (t) => {
@@ -151,19 +151,19 @@ test.serial('only the last call of a query counts, and the answer before remains
   await answersWith({ page: 1 });
   query.run({ query: { page: 2 } });
   query.run({ query: { page: 3 } });
-  t.like(query.state.value, { isLoading: true, answer: { page: 1 } });
+  t.like(query.state.value, { isLoading: true, response: { page: 1 } });
   t.deepEqual(
     requests.slice(1).map(({ signal }) => signal?.aborted),
     [true, false],
   );
   await answersWith({ page: 3 });
-  t.like(query.state.value, { answer: { page: 3 }, error: undefined });
+  t.like(query.state.value, { response: { page: 3 }, error: undefined });
   query.run({ query: { page: 4 } });
-  query.state.value.cancel?.();
+  query.state.value.abortController?.();
   t.true(requests.at(-1)?.signal?.aborted);
-  t.like(query.state.value, { isLoading: false, answer: { page: 3 } });
+  t.like(query.state.value, { isLoading: false, response: { page: 3 } });
   query.clear();
-  t.is(query.state.value.answer, undefined);
+  t.is(query.state.value.response, undefined);
 });
 
 test.serial('a query is repeated when an overloaded server asks for it', async (t) => {
@@ -172,15 +172,15 @@ test.serial('a query is repeated when an overloaded server asks for it', async (
   query.run({});
   await eventually('the error', () => query.state.value.error !== undefined);
   t.like(query.state.value, { isLoading: false, error: { status: 503, isRetrying: true } });
-  await eventually('the answer', () => query.state.value.answer !== undefined);
-  t.like(query.state.value, { answer: { ok: true }, error: undefined });
+  await eventually('the answer', () => query.state.value.response !== undefined);
+  t.like(query.state.value, { response: { ok: true }, error: undefined });
 });
 
 test('a call is a shell command that takes the token from the environment', (t) => {
-  const curl = asCurl(replace, { params: { id: '1' }, query: { at: 'now' }, body: { name: "it's" }, ifMatch: 2 });
+  const curl = toCurl(replace, { params: { id: '1' }, query: { at: 'now' }, body: { name: "it's" }, ifMatch: 2 });
   t.is(
     curl,
     `curl -s -X PUT -H "authorization: Bearer $TOKEN" -H 'if-match: "2"' -H 'content-type: application/json' -d '{"name":"it'\\''s"}' 'https://oiq.example/api/things/1?at=now'`,
   );
-  t.is(asCurl(read, {}), `curl -s -H "authorization: Bearer $TOKEN" 'https://oiq.example/api/things'`);
+  t.is(toCurl(read, {}), `curl -s -H "authorization: Bearer $TOKEN" 'https://oiq.example/api/things'`);
 });

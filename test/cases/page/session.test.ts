@@ -1,55 +1,55 @@
-/** Who uses the page: the session, preferences that are saved one after another, and permissions. */
+/** Tests the session of the page, the sequential saving of preferences, and permissions. */
 import './browser.ts';
 
 import test from 'ava';
 import { explainClosedArea } from '../../../web/frame/area.ts';
-import { named } from '../../../web/frame/people.ts';
-import { preferences, readPreferences, updatePreferences } from '../../../web/frame/preferences.ts';
+import { formatNames } from '../../../web/frame/people.ts';
+import { loadPreferences, preferences, updatePreferences } from '../../../web/frame/preferences.ts';
 import { explainDenial, isPermitted } from '../../../web/frame/rights.ts';
 import { openSession, otherOrganizations, type Session, session, sessionError } from '../../../web/frame/session.ts';
-import { zone } from '../../../web/frame/shown-time.ts';
+import { displayTimeZone } from '../../../web/frame/shown-time.ts';
 import { theme } from '../../../web/frame/theme.ts';
 import { eventually } from '../../waiting.ts';
 import { answerWith, json, requests } from './browser.ts';
 
-const stored = { theme: 'dark', timeZone: 'UTC', timeFormat: '24h', dateFormat: 'iso' } as const;
+const storedPreferences = { theme: 'dark', timeZone: 'UTC', timeFormat: '24h', dateFormat: 'iso' } as const;
 
-test.serial('preferences apply at once, and each change is saved with those before it', async (t) => {
-  answerWith(({ method, body }) => json(method === 'GET' ? stored : body));
-  await readPreferences();
+test.serial('preferences apply immediately, and each change is saved together with earlier changes', async (t) => {
+  answerWith(({ method, body }) => json(method === 'GET' ? storedPreferences : body));
+  await loadPreferences();
   t.is(theme.value, 'dark');
   t.is(document.documentElement.dataset['theme'], 'dark');
-  t.is(zone.value, 'UTC');
+  t.is(displayTimeZone.value, 'UTC');
   void updatePreferences({ theme: 'light' });
-  const last = updatePreferences({ timeZone: 'Asia/Tokyo' });
+  const lastUpdate = updatePreferences({ timeZone: 'Asia/Tokyo' });
   t.is(theme.value, 'light');
-  t.is(zone.value, 'Asia/Tokyo');
-  await last;
+  t.is(displayTimeZone.value, 'Asia/Tokyo');
+  await lastUpdate;
   t.deepEqual(
     requests.slice(1).map(({ method, body }) => [method, body]),
     [
-      ['PUT', { ...stored, theme: 'light' }],
-      ['PUT', { ...stored, theme: 'light', timeZone: 'Asia/Tokyo' }],
+      ['PUT', { ...storedPreferences, theme: 'light' }],
+      ['PUT', { ...storedPreferences, theme: 'light', timeZone: 'Asia/Tokyo' }],
     ],
   );
 });
 
-test.serial('a preference that is refused returns to its value, and later changes remain', async (t) => {
+test.serial('a rejected preference reverts to its previous value, and later changes remain', async (t) => {
   answerWith(({ method, body }) => {
-    if (method === 'GET') return json(stored);
-    return (body as typeof stored).dateFormat === 'iso' ? json(body) : json({ message: 'No.' }, 400);
+    if (method === 'GET') return json(storedPreferences);
+    return (body as typeof storedPreferences).dateFormat === 'iso' ? json(body) : json({ message: 'No.' }, 400);
   });
-  await readPreferences();
+  await loadPreferences();
   void updatePreferences({ dateFormat: 'day-month-year' });
   await updatePreferences({ theme: 'light' });
   t.like(preferences.value, { dateFormat: 'iso', theme: 'light' });
 });
 
-test.serial('a session is known once its preferences and projects are', async (t) => {
-  const who = { user: { id: 'u', name: 'Ada' }, role: 'viewer', entitlements: ['logs'] };
-  const answers: Readonly<Record<string, unknown>> = {
-    '/auth/session': who,
-    '/api/preferences': stored,
+test.serial('a session is set once its preferences and projects are loaded', async (t) => {
+  const sessionResponse = { user: { id: 'u', name: 'Ada' }, role: 'viewer', entitlements: ['logs'] };
+  const responses: Readonly<Record<string, unknown>> = {
+    '/auth/session': sessionResponse,
+    '/api/preferences': storedPreferences,
     '/api/projects?limit=1000': { items: [{ id: 'p' }] },
     '/api/organizations': {
       items: [
@@ -58,10 +58,10 @@ test.serial('a session is known once its preferences and projects are', async (t
       ],
     },
   };
-  answerWith(({ address }) => json(answers[address]));
+  answerWith(({ address }) => json(responses[address]));
   openSession();
   await eventually('the organizations', () => otherOrganizations.value.length > 0);
-  t.like(session.value, who);
+  t.like(session.value, sessionResponse);
   t.deepEqual(
     otherOrganizations.value.map(({ id }) => id),
     ['b'],
@@ -72,27 +72,27 @@ test.serial('a session is known once its preferences and projects are', async (t
   t.is(sessionError.value, 'Broken.');
 });
 
-test.serial('a call is offered to the roles and plans that it is for, with the reason for others', (t) => {
-  const write = { method: 'POST', path: '/api/things' };
-  const traces = { method: 'GET', path: '/api/traces' };
-  const is = (role: string, ...entitlements: string[]): void => {
+test.serial('a call is permitted for certain roles and plans, and the denial is explained to others', (t) => {
+  const writeCall = { method: 'POST', path: '/api/things' };
+  const tracesCall = { method: 'GET', path: '/api/traces' };
+  const setSession = (role: string, ...entitlements: string[]): void => {
     session.value = { role, entitlements } as unknown as Session;
   };
   session.value = undefined;
-  t.is(explainDenial(write, 'Writing'), 'You are not signed in.');
-  is('viewer', 'logs');
-  t.is(explainDenial(write, 'Writing'), 'Writing is for admin and editor; your role is viewer.');
-  t.is(explainDenial(traces, 'Traces'), 'The plan of this organization does not include traces.');
+  t.is(explainDenial(writeCall, 'Writing'), 'You are not signed in.');
+  setSession('viewer', 'logs');
+  t.is(explainDenial(writeCall, 'Writing'), 'Writing is for admin and editor; your role is viewer.');
+  t.is(explainDenial(tracesCall, 'Traces'), 'The plan of this organization does not include traces.');
   t.is(explainDenial({ method: 'GET', path: '/api/things' }, 'Reading'), '');
-  t.false(isPermitted(write));
+  t.false(isPermitted(writeCall));
   t.true(isPermitted(undefined));
-  const area = { path: '/traces', title: 'Traces', requiredCall: traces, load: () => Promise.reject(new Error()) };
+  const area = { path: '/traces', title: 'Traces', requiredCall: tracesCall, load: () => Promise.reject(new Error()) };
   t.not(explainClosedArea(area), '');
-  is('editor', 'traces');
-  t.true(isPermitted(write));
+  setSession('editor', 'traces');
+  t.true(isPermitted(writeCall));
   t.is(explainClosedArea(area), '');
 });
 
 test('users without a known name are shown by their id', (t) => {
-  t.is(named(['u', 'v'], { u: 'Ada' }), 'Ada, v');
+  t.is(formatNames(['u', 'v'], { u: 'Ada' }), 'Ada, v');
 });

@@ -16,13 +16,13 @@ test('a probe reports its clock offset from the platform after it has measured t
   const seen: (number | undefined)[] = [];
   const egressPolicy = createEgressPolicy({ allowedNetworks: [], setting: 'x', resolve: lookup });
   const source = {
-    work(_: string | undefined, __: AbortSignal, { clockAheadMs }: ProbeReport) {
+    fetchWork(_: string | undefined, __: AbortSignal, { clockAheadMs }: ProbeReport) {
       seen.push(clockAheadMs);
       const atMs = Date.now() + (seen.length < 3 ? -aheadMs : aheadMs);
       return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks: [], requestedRuns: [] });
     },
     send: () => Promise.resolve(),
-    alarm: () => Promise.resolve(),
+    sendAlarms: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
   const probe = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silentLog, pollMs: 50 });
@@ -58,12 +58,12 @@ test('a failure is reported before its retry, once while it lasts, and again aft
   const results: ProbeResult[] = [];
   const egressPolicy = createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
   const source = {
-    work: () => {
+    fetchWork: () => {
       atMs += 10_000;
       return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks, requestedRuns: [] });
     },
     send: async (some: readonly ProbeResult[]) => void results.push(...some),
-    alarm: async (some: readonly ProbeAlarm[]) => void alarms.push(...some),
+    sendAlarms: async (some: readonly ProbeAlarm[]) => void alarms.push(...some),
   };
   const probe = startProbe({
     source,

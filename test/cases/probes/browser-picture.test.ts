@@ -69,7 +69,7 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
   const shown: ProbePicture[] = [];
   const probe = startProbe({
     source: {
-      work: async () => ({
+      fetchWork: async () => ({
         location: 'here',
         probes: 1,
         atMs: Date.now() + aheadMs,
@@ -78,8 +78,8 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
         checks: [{ check, variables: {} }],
       }),
       send: async (some) => void results.push(...some),
-      alarm: async () => undefined,
-      async show(picture) {
+      sendAlarms: async () => undefined,
+      async sendScreenshot(picture) {
         shown.push(picture);
         if (shown.length === 1) throw new Error('the platform is away');
       },

@@ -30,7 +30,9 @@ const openProxy = async (
   });
   const deadline = new Deadline(60_000, new AbortController().signal);
   const pace = new Pace();
-  const attempt = { reach: (host: string, clock: never) => reach(host, { egressPolicy, pace, deadline, clock }) };
+  const attempt = {
+    resolveAddress: (host: string, clock: never) => reach(host, { egressPolicy, pace, deadline, clock }),
+  };
   const proxy = await EgressProxy.open({ ...attempt, signal: deadline.signal }, max);
   t.teardown(() => {
     deadline.end();

@@ -25,13 +25,13 @@ test('checks run in another process, which is replaced if it crashes, and ends w
   const work = {
     tenants: () => Promise.resolve(tenants),
     source: (tenantId: string) => ({
-      work: () => {
+      fetchWork: () => {
         const atMs = Date.now();
         const requestedRuns = [{ check, variables: {}, requestId, requestedAtMs: atMs }];
         return Promise.resolve({ location: 'local', probes: 1, atMs, digest: 'd', checks: [], requestedRuns });
       },
       send: async (some: readonly ProbeResult[]) => void results.push(...some.map((one) => ({ ...one, tenantId }))),
-      alarm: async (_: readonly ProbeAlarm[]) => undefined,
+      sendAlarms: async (_: readonly ProbeAlarm[]) => undefined,
     }),
     close: () => Promise.resolve(),
   };

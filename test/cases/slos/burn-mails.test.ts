@@ -1,4 +1,4 @@
-/** Receivers of projects are mailed that an objective burns: once for each burn. */
+/** A project’s recipients get one mail for each burn of an SLO’s error budget. */
 import '../../../subjects/query-kinds.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { silentLog } from '../../../schemas/ports/log.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
 
-test('each subscribed receiver of a project is notified of a burn once, and again when it restarts', async (t) => {
+test('each subscribed recipient of a project is notified once per burn, and again when a new burn begins', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'burn-mails-'));
   const clock = { now: () => Date.now() };
   const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
@@ -22,22 +22,28 @@ test('each subscribed receiver of a project is notified of a burn once, and agai
     await documents.close();
     rmSync(directory, { recursive: true });
   });
-  const own = documents.forTenant('acme');
-  const project = (name: string, of: object) =>
-    own.collection(projects).insert({ name, description: '', notifications: ProjectNotifications.parse(of) });
-  await project('shop', { recipients: ['ann@a.example', 'bob@a.example'], events: ['slo-burning'] });
-  await project('same', { recipients: ['ann@a.example'], events: ['slo-burning'] });
-  await project('other events', { recipients: ['eve@a.example'] });
-  await project('critical', { recipients: ['top@a.example'], events: ['slo-burning'], minimumSeverity: 'critical' });
-  const rule = (id: string, of: object) =>
-    own.collection(alertRules as CollectionDefinition<object>).insert({ id, ...of });
-  await rule('fast', { managedBy: { sloId: 's1' }, labels: { slo: 'Checkout', burn: 'fast' } });
-  await rule('alone', { managedBy: null, labels: { burn: 'fast' } });
-  const firing = new Map<string, string>();
+  const tenantDocuments = documents.forTenant('acme');
+  const insertProject = (name: string, notifications: object) =>
+    tenantDocuments
+      .collection(projects)
+      .insert({ name, description: '', notifications: ProjectNotifications.parse(notifications) });
+  await insertProject('shop', { recipients: ['ann@a.example', 'bob@a.example'], events: ['slo-burning'] });
+  await insertProject('same', { recipients: ['ann@a.example'], events: ['slo-burning'] });
+  await insertProject('other events', { recipients: ['eve@a.example'] });
+  await insertProject('critical', {
+    recipients: ['top@a.example'],
+    events: ['slo-burning'],
+    minimumSeverity: 'critical',
+  });
+  const insertRule = (id: string, fields: object) =>
+    tenantDocuments.collection(alertRules as CollectionDefinition<object>).insert({ id, ...fields });
+  await insertRule('fast', { managedBy: { sloId: 's1' }, labels: { slo: 'Checkout', burn: 'fast' } });
+  await insertRule('alone', { managedBy: null, labels: { burn: 'fast' } });
+  const firingSeverities = new Map<string, string>();
   const columns = {
     forTenant: () => ({
       query: async () =>
-        [...firing].map(([rule, severity]) => ({
+        [...firingSeverities].map(([rule, severity]) => ({
           rule_id: rule,
           alert_id: `${rule} a`,
           project: '',
@@ -57,12 +63,12 @@ test('each subscribed receiver of a project is notified of a burn once, and agai
         })),
     }),
   } as unknown as Columns;
-  const sent: MailDraft[] = [];
+  const sentMails: MailDraft[] = [];
   const sendMails = async (): Promise<string[]> => {
-    sent.length = 0;
+    sentMails.length = 0;
     const settings = { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' };
     const enqueue = async (_: unknown, mail: MailDraft | undefined) => {
-      if (mail !== undefined) sent.push(mail);
+      if (mail !== undefined) sentMails.push(mail);
       return 'id';
     };
     await notifyBurns(
@@ -77,17 +83,17 @@ test('each subscribed receiver of a project is notified of a burn once, and agai
       },
       new AbortController().signal,
     );
-    return sent.map(({ to }) => to).toSorted();
+    return sentMails.map(({ to }) => to).toSorted();
   };
   t.deepEqual(await sendMails(), []);
-  firing.set('fast', 'error').set('alone', 'critical');
+  firingSeverities.set('fast', 'error').set('alone', 'critical');
   t.deepEqual(await sendMails(), ['ann@a.example', 'bob@a.example']);
-  t.is(sent[0]?.subject, 'SLO burns its error budget: Checkout');
-  t.true(sent[0]?.paragraphs[0]?.includes('14.4 is above 14 in 1h and 5m'));
-  t.is(sent[0]?.link?.url, 'https://oiq.example/slos?open=s1');
+  t.is(sentMails[0]?.subject, 'SLO burns its error budget: Checkout');
+  t.true(sentMails[0]?.paragraphs[0]?.includes('14.4 is above 14 in 1h and 5m'));
+  t.is(sentMails[0]?.link?.url, 'https://oiq.example/slos?open=s1');
   t.deepEqual(await sendMails(), [], 'once');
-  firing.clear();
+  firingSeverities.clear();
   t.deepEqual(await sendMails(), []);
-  firing.set('fast', 'critical');
+  firingSeverities.set('fast', 'critical');
   t.deepEqual(await sendMails(), ['ann@a.example', 'bob@a.example', 'top@a.example']);
 });

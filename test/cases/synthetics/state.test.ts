@@ -3,10 +3,10 @@ import test from 'ava';
 import { getWallClock } from '../../../runtime/wall-clock.ts';
 import {
   type CheckState,
-  finalOutcome,
+  evaluateState,
   findSuspicion,
-  judgeState,
-  nextRetryDelayMs,
+  getFinalOutcome,
+  getRetryDelayMs,
   type Outcome,
 } from '../../../subjects/synthetics/state.ts';
 import { computeUptime, type StateChange, type TimeSpan } from '../../../subjects/synthetics/uptime.ts';
@@ -24,7 +24,7 @@ const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded'
 
 /** Results as letters, a location each: p, d, f, u; `F` is a failure too old to count, `-` no result yet. */
 const judged = (results: string, { consensus, suspects = [], isMaintenance = false }: Given = {}) =>
-  judgeState({
+  evaluateState({
     locations: new Map(
       [...results].map((character, index) => {
         const outcome = outcomes[character.toLowerCase()];
@@ -85,7 +85,7 @@ test('a location that fails alone, below the consensus, is reported', (t) => {
 
 test('a location is suspect when it sends no results for three intervals or fails more than half of the checks that pass elsewhere', (t) => {
   const suspicion = (record: object) =>
-    findSuspicion({ lastSeenAtMs: nowMs, compared: 0, failedAlone: 0, ...record }, { everyMs, nowMs });
+    findSuspicion({ lastSeenAtMs: nowMs, comparedRuns: 0, loneFailures: 0, ...record }, { everyMs, nowMs });
   t.is(suspicion({}), undefined);
   t.is(suspicion({ lastSeenAtMs: nowMs - 3 * everyMs }), undefined);
   t.is(suspicion({ lastSeenAtMs: nowMs - 3 * everyMs - 1 }), 'silent');
@@ -108,8 +108,8 @@ test('a retry that passes overrides the failed attempts before it', (t) => {
     ['', 'unknown', undefined],
   ];
   for (const [outcomeCodes, outcome, againIn] of table) {
-    t.is(finalOutcome(attempts(outcomeCodes)), outcome);
-    t.is(nextRetryDelayMs(attempts(outcomeCodes), { count: 2, waitMs: 5000 }), againIn, outcomeCodes);
+    t.is(getFinalOutcome(attempts(outcomeCodes)), outcome);
+    t.is(getRetryDelayMs(attempts(outcomeCodes), { count: 2, waitMs: 5000 }), againIn, outcomeCodes);
   }
 });
 

@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
-import { conditionOf } from '../../frame/conditions.ts';
-import { later } from '../../frame/lazy-load.tsx';
+import { toCondition } from '../../frame/conditions.ts';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { type Alert, acknowledgeCall, createSilenceCall } from './calls.ts';
@@ -40,7 +40,7 @@ const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
     const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
     const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
     const silence = await action.run({ body: { matchers, endsAt, comment: String(formData.get('comment')) } });
-    setMessage(silence === undefined ? '' : `Muted until ${shownMoment(endsAt)}.`);
+    setMessage(silence === undefined ? '' : `Muted until ${formatIsoTime(endsAt)}.`);
   };
   return (
     <ActionForm action={action} label="Silence" onSubmit={run} message={message}>
@@ -49,18 +49,18 @@ const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
   );
 };
 
-const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const ServiceLinks = ({ service }: { readonly service: string }) => (
   <ul class="links">
     <li>
-      <Link to={toArea('/services', { service })}>Service</Link>
+      <Link url={toArea('/services', { service })}>Service</Link>
     </li>
     <li>
-      <Link to={toArea('/logs', { search: conditionOf('service', service) })}>Service logs</Link>
+      <Link url={toArea('/logs', { search: toCondition('service', service) })}>Service logs</Link>
     </li>
     <li>
-      <Link to={toArea('/traces', { search: conditionOf('service', service) })}>Service traces</Link>
+      <Link url={toArea('/traces', { search: toCondition('service', service) })}>Service traces</Link>
     </li>
   </ul>
 );
@@ -71,15 +71,15 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
   const service = labels['service'] ?? labels['service.name'];
   return (
     <>
-      <p>{shownText(reason)}</p>
+      <p>{renderText(reason)}</p>
       {staleSince === null ? null : (
-        <p class="problem">Last evaluated at {shownMoment(staleSince)}: the alert state may be outdated.</p>
+        <p class="problem">Last evaluated at {formatIsoTime(staleSince)}: the alert state may be outdated.</p>
       )}
       {service === undefined ? null : <ServiceLinks service={service} />}
       {acknowledged === null ? null : (
         <p>
-          {shownText(acknowledged.by)} acknowledged this alert at {shownMoment(acknowledged.at)}.{' '}
-          {shownText(acknowledged.note)}
+          {renderText(acknowledged.by)} acknowledged this alert at {formatIsoTime(acknowledged.at)}.{' '}
+          {renderText(acknowledged.note)}
         </p>
       )}
       {isPermitted(acknowledgeCall) ? (
@@ -90,15 +90,15 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
         <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging alerts')}</p>
       )}
       {isPermitted(createSilenceCall) ? <SilenceForm labels={labels} /> : null}
-      {origin === 'rule' ? <Causes of={{ alertId: alert.id }} /> : null}
+      {origin === 'rule' ? <Causes symptom={{ alertId: alert.id }} /> : null}
       <Fields
         values={{
           state,
           severity,
           value: formatValue(value),
-          'pending since': shownMoment(since),
-          'firing since': shownMoment(startedAt),
-          'last evaluation': shownMoment(evaluatedAt),
+          'pending since': formatIsoTime(since),
+          'firing since': formatIsoTime(startedAt),
+          'last evaluation': formatIsoTime(evaluatedAt),
           ...annotations,
         }}
       />
@@ -108,7 +108,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
         <>
           <h3>Recent evaluations</h3>
           <p class="links">
-            <Link to={toArea('/alerts/history', { alertId: alert.id })}>State history</Link>
+            <Link url={toArea('/alerts/history', { alertId: alert.id })}>State history</Link>
           </p>
           <Evaluations ruleId={alert.ruleId} alertId={alert.id} />
         </>

@@ -1,10 +1,10 @@
 /** Alerts area: current and past alerts, rules, silences, and notification channels */
 import { path, toArea } from '../../frame/address.ts';
-import { later } from '../../frame/lazy-load.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import type { Part } from '../../frame/parts.tsx';
+import type { Tab } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { titleInSentence } from '../../frame/title-in-sentence.ts';
+import { toMidSentenceTitle } from '../../frame/title-in-sentence.ts';
 import { recordingGroupsCall } from './calls.ts';
 import { Channels } from './channels/channels.tsx';
 import { ActiveAlerts } from './now.tsx';
@@ -12,30 +12,30 @@ import { Routing } from './routing.tsx';
 import { Rules } from './rules.tsx';
 import { Silences } from './silences.tsx';
 
-const parts: readonly Part[] = [
+const parts: readonly Tab[] = [
   { name: '', title: 'Active', View: ActiveAlerts },
-  { name: 'history', title: 'History', View: later(async () => (await import('./history.tsx')).History) },
+  { name: 'history', title: 'History', View: lazyLoad(async () => (await import('./history.tsx')).History) },
   { name: 'rules', title: 'Rules', View: Rules },
   {
     name: 'recording',
     title: 'Recording',
     requiredCall: recordingGroupsCall,
-    View: later(async () => (await import('./recording.tsx')).Recording),
+    View: lazyLoad(async () => (await import('./recording.tsx')).Recording),
   },
   { name: 'silences', title: 'Silences', View: Silences },
   {
     name: 'maintenance',
     title: 'Maintenance',
-    View: later(async () => (await import('./maintenance.tsx')).Maintenance),
+    View: lazyLoad(async () => (await import('./maintenance.tsx')).Maintenance),
   },
   { name: 'routing', title: 'Routing', View: Routing },
   { name: 'channels', title: 'Channels', View: Channels },
 ];
 
 /** Parts without a tab of their own; the rules part links to them */
-const rulesSubparts: readonly Part[] = [
-  { name: 'rule', title: 'Rule', View: later(async () => (await import('./rule/editor.tsx')).RuleEditor) },
-  { name: 'import', title: 'Import', View: later(async () => (await import('./rule-import.tsx')).RuleImport) },
+const rulesSubparts: readonly Tab[] = [
+  { name: 'rule', title: 'Rule', View: lazyLoad(async () => (await import('./rule/editor.tsx')).RuleEditor) },
+  { name: 'import', title: 'Import', View: lazyLoad(async () => (await import('./rule-import.tsx')).RuleImport) },
 ];
 
 export const Alerts = () => {
@@ -46,13 +46,13 @@ export const Alerts = () => {
   if (part === undefined) return null;
   return (
     <div class="logs">
-      <h1 class="sr-only">{`Alerts: ${titleInSentence(part.title)}`}</h1>
+      <h1 class="sr-only">{`Alerts: ${toMidSentenceTitle(part.title)}`}</h1>
       <nav class="tabs" aria-label="Alerts">
         <ul>
           {permittedParts.map(({ name, title }) => (
             <li key={name}>
               <Link
-                to={toArea(name === '' ? '/alerts' : `/alerts/${name}`)}
+                url={toArea(name === '' ? '/alerts' : `/alerts/${name}`)}
                 isCurrent={name === (isRulesSubpart ? 'rules' : part.name)}
               >
                 {title}

@@ -4,15 +4,15 @@ import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../../schemas/resources/maintenance-window.ts';
 import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
-import { newPlan, PlanObjectives, PlanProjects, PlanTimes } from '../../editors/plan.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { createPlan, PlanProjectFields, PlanSloField, PlanTimeFields } from '../../editors/plan.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { createMaintenanceWindowCall, type MaintenanceWindow, replaceMaintenanceWindowCall } from './calls.ts';
 import { SilencePreview } from './muted.tsx';
 import { formatMatchers, parseMatchers } from './shown.ts';
 
 type MaintenanceWindowInput = z.input<typeof MaintenanceWindowFields>;
 
-const newWindow = (): MaintenanceWindowInput => ({ ...newPlan(), matchers: [] });
+const newWindow = (): MaintenanceWindowInput => ({ ...createPlan(), matchers: [] });
 
 const pickWritableFields = ({
   id: _,
@@ -25,11 +25,11 @@ const pickWritableFields = ({
   ...fields
 }: MaintenanceWindow): MaintenanceWindowInput => fields;
 
-export const MaintenanceForm = ({ before: storedWindow }: { readonly before: MaintenanceWindow | undefined }) => {
+export const MaintenanceForm = ({ savedItem: storedWindow }: { readonly savedItem: MaintenanceWindow | undefined }) => {
   const [draftWindow, setDraftWindow] = useState<MaintenanceWindowInput>(() =>
     storedWindow === undefined ? newWindow() : pickWritableFields(storedWindow),
   );
-  const { save, wrong, error, isRunning } = useSaving(
+  const { save, findProblem, error, isRunning } = useSaving(
     createMaintenanceWindowCall,
     replaceMaintenanceWindowCall,
     storedWindow,
@@ -37,31 +37,31 @@ export const MaintenanceForm = ({ before: storedWindow }: { readonly before: Mai
   const { matchers = [], projectIds = [] } = draftWindow;
   const set = (fields: Partial<MaintenanceWindowInput>): void =>
     setDraftWindow((previous) => ({ ...previous, ...fields }));
-  const planProps = { plan: draftWindow, wrong, onChange: set };
+  const planProps = { plan: draftWindow, findProblem, onChange: set };
   return (
     <div class="form">
-      <PlanTimes {...planProps} />
-      <Field label="Matchers" problem={wrong('matchers')} hint={'team=shop, service=~"ca.*"'}>
+      <PlanTimeFields {...planProps} />
+      <Field label="Matchers" problem={findProblem('matchers')} hint={'team=shop, service=~"ca.*"'}>
         <input
           defaultValue={formatMatchers({ matchers })}
           maxLength={4096}
           autocomplete="off"
           spellcheck={false}
-          aria-invalid={wrong('matchers') !== undefined}
+          aria-invalid={findProblem('matchers') !== undefined}
           onChange={({ currentTarget }) => set({ matchers: parseMatchers(currentTarget.value) })}
         />
       </Field>
-      <PlanProjects {...planProps} />
+      <PlanProjectFields {...planProps} />
       {matchers.length === 0 ? null : <SilencePreview matchers={matchers} />}
       {matchers.length === 0 || projectIds.length === 0 ? null : (
         <p class="soft">Only alerts from rules in these projects are muted.</p>
       )}
-      <PlanObjectives {...planProps} />
+      <PlanSloField {...planProps} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(draftWindow)}>
           {storedWindow === undefined ? 'Create window' : 'Save window'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

@@ -1,10 +1,10 @@
 /** Maintenance windows: their times, and the alerts that they mute */
-import { openedOf, writeOf } from '../../editors/form-state.tsx';
-import { againOf, NextTimes } from '../../editors/plan.tsx';
+import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
+import { formatRecurrence, NextOccurrences } from '../../editors/plan.tsx';
 import { projects } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { createMaintenanceWindowCall, type MaintenanceWindow, maintenanceWindowsCall } from './calls.ts';
 import { MaintenanceForm } from './maintenance-form.tsx';
@@ -26,35 +26,35 @@ const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
   const { description = '', durationMinutes, timeZone, times, matchers = [], excludedFromSlos } = item;
   return (
     <>
-      <p>{shownText(description, { lines: true })}</p>
+      <p>{renderText(description, { lines: true })}</p>
       <Fields
         values={{
           scope: formatScope(item),
-          recurrence: againOf(item),
+          recurrence: formatRecurrence(item),
           'duration (minutes)': durationMinutes,
           'time zone': timeZone,
           'excluded from SLOs': excludedFromSlos === true ? 'yes' : 'no',
         }}
       />
       {matchers.length === 0 ? null : <SilencePreview matchers={matchers} />}
-      <NextTimes times={times} />
+      <NextOccurrences times={times} />
     </>
   );
 };
 
-export const Maintenance = listed({
+export const Maintenance = createListView({
   title: 'Maintenance windows',
   call: maintenanceWindowsCall,
   search: 'window name',
-  nothing: 'No maintenance windows yet.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No maintenance windows yet.',
+  toKey: ({ id }) => id,
   columns: {
     Window: ({ name }) => name,
     State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
     Scope: formatScope,
-    'Next occurrence': ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
-    Recurrence: againOf,
+    'Next occurrence': ({ times: [next] }) => formatIsoTime(next?.from ?? null).slice(0, 16),
+    Recurrence: formatRecurrence,
   },
-  Tools: writeOf(noun, createMaintenanceWindowCall),
-  Open: openedOf({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Details }),
+  Tools: createNewButton(noun, createMaintenanceWindowCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Details }),
 });

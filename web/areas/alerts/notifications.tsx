@@ -1,8 +1,8 @@
 /** Notifications of an alert: the receivers that its labels match, and the responses of their channels */
 
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Alert, routingTestCall } from './calls.ts';
 import { deliveriesCall } from './channels/calls.ts';
@@ -17,33 +17,33 @@ const ChannelNotifications = ({
   readonly name: string;
   readonly groupKey: string;
 }) => {
-  const { answer, error } = useQuery(deliveriesCall, { params: { id }, query: { groupKey, limit: 10 } });
+  const { response, error } = useQuery(deliveriesCall, { params: { id }, query: { groupKey, limit: 10 } });
   return (
     <>
-      <h4>{shownText(name)}</h4>
-      <Problem error={error} />
-      {answer === undefined ? null : answer.items.length === 0 ? (
+      <h4>{renderText(name)}</h4>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : response.items.length === 0 ? (
         <p class="soft">No notification sent yet.</p>
       ) : (
-        <Deliveries of={answer.items} />
+        <Deliveries of={response.items} />
       )}
     </>
   );
 };
 
 const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
-  const { answer, error } = useQuery(routingTestCall, { body: { labels } });
-  const receiverChannels = answer?.receivers.flatMap(({ name, channels, groupKey, mutedBy }) =>
+  const { response, error } = useQuery(routingTestCall, { body: { labels } });
+  const receiverChannels = response?.receivers.flatMap(({ name, channels, groupKey, mutedBy }) =>
     channels.map((channel) => ({ ...channel, receiver: name, groupKey, mutedBy })),
   );
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {receiverChannels?.length === 0 ? <p class="text-warn">No channel matches this alert.</p> : null}
       {receiverChannels?.map(({ id, name, receiver, groupKey, mutedBy, enabled }) => (
         <div key={`${receiver} ${id} ${groupKey}`}>
           <ChannelNotifications id={id} name={`${name ?? id}, for ${receiver}`} groupKey={groupKey} />
-          {mutedBy === null ? null : <p class="soft">Muted: {shownText(mutedBy)}</p>}
+          {mutedBy === null ? null : <p class="soft">Muted: {renderText(mutedBy)}</p>}
           {enabled ? null : <p class="text-warn">This channel is disabled.</p>}
         </div>
       ))}

@@ -1,45 +1,45 @@
 /** Current alerts with their value, start time and reason */
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
-import { change, inAddress } from '../../frame/address.ts';
+import { PagedList } from '../../client/pages.ts';
+import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { levelOf } from '../../frame/severity.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { refreshes } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { toSeverityLevel } from '../../frame/severity.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { refreshCount } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
 import { AlertPanel } from './alert-panel.tsx';
 import { type Alert, alertsCall } from './calls.ts';
 import { formatLabels, formatValue } from './shown.ts';
 
-const alertPages = new Paged(alertsCall, ({ items }) => items);
+const alertPages = new PagedList(alertsCall, ({ items }) => items);
 
-const openAlert = (alert: string): void => change({ alert }, { replace: inAddress('alert') !== '' });
+const openAlert = (alert: string): void => setParams({ alert }, { replace: readParam('alert') !== '' });
 
 const renderCells = ({ state, severity, ruleName, labels, value, reason, since, acknowledged }: Alert) => [
-  <span key="state" class={state === 'firing' ? `text-${levelOf(severity)}` : ''}>
+  <span key="state" class={state === 'firing' ? `text-${toSeverityLevel(severity)}` : ''}>
     {acknowledged === null ? state : `${state}, acknowledged`}
   </span>,
   severity ?? '',
-  <bdi key="rule">{shownText(ruleName)}</bdi>,
-  <bdi key="labels">{shownText(formatLabels(labels))}</bdi>,
+  <bdi key="rule">{renderText(ruleName)}</bdi>,
+  <bdi key="labels">{renderText(formatLabels(labels))}</bdi>,
   formatValue(value),
-  <bdi key="why">{shownText(reason)}</bdi>,
-  since === null ? '' : shownTime(Date.parse(since)),
+  <bdi key="why">{renderText(reason)}</bdi>,
+  since === null ? '' : formatTime(Date.parse(since)),
 ];
 
 const AlertTable = ({ open }: { readonly open: string }) => (
-  <Found
-    of={alertPages}
-    nothing="No alerts are firing."
+  <ListResult
+    list={alertPages}
+    emptyContent="No alerts are firing."
     label="Alerts"
     class="alerts"
     columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Reason', 'Active since']}
-    keyOf={({ id }) => id}
-    classOf={({ state, severity }) => (state === 'firing' ? `level-${levelOf(severity)}` : '')}
-    cellsOf={renderCells}
-    open={open}
+    toKey={({ id }) => id}
+    toClass={({ state, severity }) => (state === 'firing' ? `level-${toSeverityLevel(severity)}` : '')}
+    toCells={renderCells}
+    openKey={open}
     onOpen={openAlert}
   />
 );
@@ -48,24 +48,24 @@ export const ActiveAlerts = () => {
   useEffect(() => {
     alertPages.load({ query: {} });
     return () => alertPages.cancel();
-  }, [refreshes.value]);
+  }, [refreshCount.value]);
   useEscape(() => {
-    if (inAddress('alert') !== '') openAlert('');
+    if (readParam('alert') !== '') openAlert('');
   });
-  const open = inAddress('alert');
+  const open = readParam('alert');
   const alert = alertPages.items.value.find(({ id }) => id === open);
-  const { error, answer } = alertPages.first.state.value;
+  const { error, response } = alertPages.first.state.value;
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <div class={open === '' ? 'list' : 'list with-record'}>
         <AlertTable open={open} />
-        {open === '' || answer === undefined ? null : (
+        {open === '' || response === undefined ? null : (
           <AlertPanel key={open} alert={alert} onClose={() => openAlert('')} />
         )}
       </div>
-      <Problem error={alertPages.furtherError.value} />
-      <Freshness of={alertPages.first.state.value} />
+      <ErrorMessage error={alertPages.loadMoreError.value} />
+      <Freshness queryState={alertPages.first.state.value} />
     </>
   );
 };

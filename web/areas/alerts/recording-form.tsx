@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import {
   createRecordingGroupCall,
   type RecordingGroup,
@@ -82,36 +82,40 @@ const RuleFields = ({
   );
 };
 
-export const RecordingForm = ({ before: storedGroup }: { readonly before: RecordingGroup | undefined }) => {
+export const RecordingForm = ({ savedItem: storedGroup }: { readonly savedItem: RecordingGroup | undefined }) => {
   const [group, setGroup] = useState<RecordingGroupInput>(() =>
     storedGroup === undefined ? emptyGroup : pickWritableFields(storedGroup),
   );
   // Rules have no id, so each gets a generated key that keeps its typed values when another rule is removed.
   const [keys, setKeys] = useState<readonly number[]>(() => [...group.rules.keys()]);
-  const { save, wrong, error, isRunning } = useSaving(createRecordingGroupCall, replaceRecordingGroupCall, storedGroup);
+  const { save, findProblem, error, isRunning } = useSaving(
+    createRecordingGroupCall,
+    replaceRecordingGroupCall,
+    storedGroup,
+  );
   const set = (fields: Partial<RecordingGroupInput>): void => setGroup((previous) => ({ ...previous, ...fields }));
   const { rules } = group;
   return (
     <div class="form">
-      <TextInput label="Name" value={group.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput label="Name" value={group.name} problem={findProblem('name')} onChange={(name) => set({ name })} />
       <TextInput
         label="Evaluate every"
         maxLength={16}
         value={group.interval ?? ''}
-        problem={wrong('interval')}
+        problem={findProblem('interval')}
         onChange={(interval) => set({ interval: interval.trim() })}
       />
       <TextInput
         label="Evaluation delay"
         maxLength={16}
         value={group.delay ?? ''}
-        problem={wrong('delay')}
+        problem={findProblem('delay')}
         onChange={(delay) => set({ delay: delay.trim() })}
       />
       <NumberInput
         label="Maximum series per rule (0: no limit)"
         value={group.limit ?? 0}
-        problem={wrong('limit')}
+        problem={findProblem('limit')}
         onChange={(limit) => set({ limit: limit ?? 0 })}
       />
       {rules.map((rule, index) => (
@@ -119,7 +123,7 @@ export const RecordingForm = ({ before: storedGroup }: { readonly before: Record
           key={keys[index] ?? index}
           rule={rule}
           index={index}
-          wrong={wrong}
+          wrong={findProblem}
           onChange={(changed) => set({ rules: rules.with(index, changed) })}
           onRemove={
             rules.length === 1
@@ -146,7 +150,7 @@ export const RecordingForm = ({ before: storedGroup }: { readonly before: Record
         <button type="button" disabled={isRunning} onClick={() => void save(group)}>
           {storedGroup === undefined ? 'Create group' : 'Save group'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

@@ -1,8 +1,8 @@
 /** Recording rule groups: their series, and the status of their rules */
-import { openedOf, writeOf } from '../../editors/form-state.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { createRecordingGroupCall, type RecordingGroup, recordingGroupsCall } from './calls.ts';
@@ -38,11 +38,11 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
           const ruleStatus = status?.[index];
           return (
             <li key={index}>
-              <b>{shownText(record)}</b>
-              <pre class="body">{shownText(expression, { lines: true })}</pre>
+              <b>{renderText(record)}</b>
+              <pre class="body">{renderText(expression, { lines: true })}</pre>
               {Object.keys(labels).length === 0 ? null : <Fields values={labels} />}
               {ruleStatus === undefined || ruleStatus.error === null ? null : (
-                <p class="problem">{shownText(ruleStatus.error)}</p>
+                <p class="problem">{renderText(ruleStatus.error)}</p>
               )}
             </li>
           );
@@ -54,8 +54,8 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
           <tbody>
             {status.map(({ record, evaluatedAt, series, durationMs }, index) => (
               <tr key={index}>
-                <td>{shownText(record)}</td>
-                <td>{shownMoment(evaluatedAt) || 'never'}</td>
+                <td>{renderText(record)}</td>
+                <td>{formatIsoTime(evaluatedAt) || 'never'}</td>
                 <td>{series}</td>
                 <td>{Math.round(durationMs)} ms</td>
               </tr>
@@ -67,13 +67,13 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
   );
 };
 
-export const Recording = listed({
+export const Recording = createListView({
   title: 'Recording groups',
   call: recordingGroupsCall,
   search: 'group name',
-  sent: { sort: 'name' },
-  nothing: 'No recording groups yet.',
-  keyOf: ({ id }) => id,
+  fixedParams: { sort: 'name' },
+  emptyText: 'No recording groups yet.',
+  toKey: ({ id }) => id,
   columns: {
     Group: ({ name }) => name,
     State: (group) => (
@@ -85,7 +85,7 @@ export const Recording = listed({
     Interval: ({ interval }) => interval,
     File: ({ file }) => file,
   },
-  numbers: ['Rules'],
-  Tools: writeOf(noun, createRecordingGroupCall),
-  Open: openedOf({ noun, path: '/api/alerts/recording-groups/{id}', Form: RecordingForm, Details }),
+  numericColumns: ['Rules'],
+  Tools: createNewButton(noun, createRecordingGroupCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/alerts/recording-groups/{id}', Form: RecordingForm, Details }),
 });

@@ -2,23 +2,23 @@
 import { useState } from 'preact/hooks';
 import type { Route } from '../../../schemas/resources/alert-routing.ts';
 import { Action } from '../../client/action.ts';
-import type { Answered } from '../../client/call.ts';
+import type { ResponseBody } from '../../client/call.ts';
 import { type CallError, requestVersioned } from '../../client/request.ts';
-import { Wrong } from '../../editors/field.tsx';
+import { FieldProblem } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { importRoutingCall, routingCall, routingTestCall, setRoutingCall } from './calls.ts';
 import { channelsCall } from './channels/calls.ts';
 import { formatMatchers, parseMatchers } from './shown.ts';
 
-type Routing = Answered<NonNullable<typeof routingCall.of>>;
-type Step = Answered<NonNullable<typeof routingTestCall.of>>['routes'][number];
+type Routing = ResponseBody<NonNullable<typeof routingCall.operation>>;
+type Step = ResponseBody<NonNullable<typeof routingTestCall.operation>>['routes'][number];
 
 /** Returns a description of a route's own settings, without inherited ones. */
 const describeSettings = ({
@@ -51,19 +51,19 @@ const RouteLine = ({ route, id, view }: { readonly route: Route; readonly id: st
   return (
     <li>
       <p class={step?.outcome === 'reached' || step?.outcome === 'passed on' ? 'way' : ''}>
-        <code>{route.matchers.length === 0 ? 'all alerts' : shownText(formatMatchers(route))}</code>
+        <code>{route.matchers.length === 0 ? 'all alerts' : renderText(formatMatchers(route))}</code>
         {route.receiver === undefined ? null : (
           <>
             {' → '}
-            <b>{shownText(route.receiver)}</b>{' '}
-            <span class="soft">{shownText(view.formatChannels(route.receiver))}</span>
+            <b>{renderText(route.receiver)}</b>{' '}
+            <span class="soft">{renderText(view.formatChannels(route.receiver))}</span>
           </>
         )}
-        {settings === '' ? null : <span class="soft"> {shownText(settings)}</span>}
+        {settings === '' ? null : <span class="soft"> {renderText(settings)}</span>}
         {step === undefined ? null : (
           <>
             <br />
-            <b>{step.outcome}</b>: {shownText(step.reason)}
+            <b>{step.outcome}</b>: {renderText(step.reason)}
           </>
         )}
       </p>
@@ -79,7 +79,7 @@ const RouteLine = ({ route, id, view }: { readonly route: Route; readonly id: st
 };
 
 const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: readonly Step[] }) => {
-  const { answer: channels } = useQuery(channelsCall, { query: { limit: 500 } });
+  const { response: channels } = useQuery(channelsCall, { query: { limit: 500 } });
   const names = new Map(channels?.items.map(({ id, name }) => [id, name]));
   const formatChannels = (receiver: string): string => {
     const ids = routing.receivers.find(({ name }) => name === receiver)?.channelIds ?? [];
@@ -99,18 +99,18 @@ const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: r
 /** The routing tree, with the result of each route for the labels in the URL. */
 const TestedTree = ({ routing, labels }: { readonly routing: Routing; readonly labels: string }) => {
   const labelValues = Object.fromEntries(parseMatchers(labels).map(({ name, value }) => [name, value]));
-  const { answer, error } = useQuery(routingTestCall, { body: { labels: labelValues } });
+  const { response, error } = useQuery(routingTestCall, { body: { labels: labelValues } });
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <p role="status">
-        {answer === undefined
+        {response === undefined
           ? ''
-          : answer.receivers.length === 0
+          : response.receivers.length === 0
             ? 'No receiver matches.'
-            : shownText(`Receivers: ${answer.receivers.map(({ name }) => name).join(', ')}.`)}
+            : renderText(`Receivers: ${response.receivers.map(({ name }) => name).join(', ')}.`)}
       </p>
-      <Tree routing={routing} steps={answer?.routes ?? []} />
+      <Tree routing={routing} steps={response?.routes ?? []} />
     </>
   );
 };
@@ -120,15 +120,15 @@ const LabelsForm = () => (
     class="act"
     onSubmit={(event) => {
       event.preventDefault();
-      change({ labels: String(new FormData(event.currentTarget).get('labels')).trim() });
+      setParams({ labels: String(new FormData(event.currentTarget).get('labels')).trim() });
     }}
   >
     <label>
       Alert labels{' '}
       <input
         name="labels"
-        key={inAddress('labels')}
-        defaultValue={inAddress('labels')}
+        key={readParam('labels')}
+        defaultValue={readParam('labels')}
         placeholder="team=shop, severity=critical"
         maxLength={4096}
         spellcheck={false}
@@ -140,7 +140,7 @@ const LabelsForm = () => (
 );
 
 interface Versioned {
-  readonly answer: Routing;
+  readonly body: Routing;
   readonly version: number;
 }
 
@@ -162,7 +162,7 @@ const AlertmanagerImport = ({ onRead }: { readonly onRead: (routing: object) => 
           <label>
             YAML <textarea name="yaml" rows={8} cols={80} required={true} spellcheck={false} />
           </label>
-          <Wrong message={details.length === 0 ? undefined : details.map(({ message }) => message).join('; ')} />
+          <FieldProblem message={details.length === 0 ? undefined : details.map(({ message }) => message).join('; ')} />
         </div>
       </ActionForm>
       {notes === undefined ? null : (
@@ -170,7 +170,7 @@ const AlertmanagerImport = ({ onRead }: { readonly onRead: (routing: object) => 
           The configuration was imported into the document below and is not saved yet.
           <ul>
             {notes.map((note) => (
-              <li key={note}>{shownText(note)}</li>
+              <li key={note}>{renderText(note)}</li>
             ))}
           </ul>
         </div>
@@ -181,7 +181,7 @@ const AlertmanagerImport = ({ onRead }: { readonly onRead: (routing: object) => 
 
 const RoutingEditor = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => void }) => {
   const [saving] = useState(() => new Action(setRoutingCall));
-  const [text, setText] = useState(() => JSON.stringify(of.answer, null, 2));
+  const [text, setText] = useState(() => JSON.stringify(of.body, null, 2));
   const [wrong, setWrong] = useState('');
   const run = async (): Promise<void> => {
     setWrong('');
@@ -212,7 +212,7 @@ const RoutingEditor = ({ of, onDone }: { readonly of: Versioned; readonly onDone
               onInput={({ currentTarget }) => setText(currentTarget.value)}
             />
           </label>
-          <Wrong message={wrong} />
+          <FieldProblem message={wrong} />
         </div>
         <button type="button" class="plain" onClick={onDone}>
           Cancel
@@ -223,11 +223,11 @@ const RoutingEditor = ({ of, onDone }: { readonly of: Versioned; readonly onDone
 };
 
 export const Routing = () => {
-  const { answer, error, ...queryState } = useQuery(routingCall, {});
+  const { response, error, ...queryState } = useQuery(routingCall, {});
   const [edited, setEdited] = useState<Versioned>();
   const [loadError, setLoadError] = useState<CallError>();
   const edit = (): Promise<void> => requestVersioned(routingCall).then(setEdited, setLoadError);
-  const labels = inAddress('labels');
+  const labels = readParam('labels');
   return (
     <>
       <div class="toolbar">
@@ -242,17 +242,17 @@ export const Routing = () => {
           </button>
         ) : null}
       </div>
-      <Problem error={error ?? loadError} />
-      <Scrolled class="scrolled" label="Routing">
+      <ErrorMessage error={error ?? loadError} />
+      <ScrollRegion class="scrolled" label="Routing">
         {edited !== undefined ? (
           <RoutingEditor of={edited} onDone={() => setEdited(undefined)} />
-        ) : answer === undefined ? null : labels === '' || !isPermitted(routingTestCall) ? (
-          <Tree routing={answer} steps={[]} />
+        ) : response === undefined ? null : labels === '' || !isPermitted(routingTestCall) ? (
+          <Tree routing={response} steps={[]} />
         ) : (
-          <TestedTree routing={answer} labels={labels} />
+          <TestedTree routing={response} labels={labels} />
         )}
-      </Scrolled>
-      <Freshness of={{ answer, error, ...queryState }} />
+      </ScrollRegion>
+      <Freshness queryState={{ response, error, ...queryState }} />
     </>
   );
 };

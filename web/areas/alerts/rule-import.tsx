@@ -1,7 +1,7 @@
 /** Imports a Prometheus rule file, with a preview of each rule */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { wrongIn } from '../../editors/form-state.tsx';
+import { createProblemFinder } from '../../editors/form-state.tsx';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
@@ -11,7 +11,7 @@ import { importRulesCall } from './calls.ts';
 export const RuleImport = () => {
   const [action] = useState(() => new Action(importRulesCall));
   const [fileName, setFileName] = useState('');
-  const wrong = wrongIn(action.error.value);
+  const wrong = createProblemFinder(action.error.value);
   const denial = explainDenial(importRulesCall, 'Importing rules');
   if (denial !== '') return <p class="said">{denial}</p>;
   const run = async (
@@ -20,7 +20,7 @@ export const RuleImport = () => {
   ): Promise<readonly ImportOutcome[] | undefined> => {
     const answer = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
     return answer?.items.map(({ place, name, outcome, problems }) => ({
-      at: place,
+      location: place,
       name: name ?? '',
       outcome,
       reasons: problems,

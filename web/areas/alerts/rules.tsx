@@ -1,24 +1,24 @@
 /** Alert rules with the state of their last evaluation */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/pages.ts';
-import { pairsIn } from '../../editors/lines.ts';
-import { PutOnDashboard } from '../../editors/put-on-dashboard.tsx';
+import { PagedList } from '../../client/pages.ts';
+import { parsePairs } from '../../editors/lines.ts';
+import { AddToDashboardLink } from '../../editors/put-on-dashboard.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change, inAddress, toArea } from '../../frame/address.ts';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectId } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
-import { ReadOne } from '../../lists/read-one.tsx';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { refresh, refreshCount } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
+import { LoadedItem } from '../../lists/read-one.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
   changeRuleCall,
@@ -33,12 +33,12 @@ import {
   testRuleCall,
 } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
-import { Groups } from './groups.tsx';
+import { RuleInstances } from './groups.tsx';
 import { formatCondition } from './shown.ts';
 
-const rulePages = new Paged(rulesCall, ({ items }) => items);
+const rulePages = new PagedList(rulesCall, ({ items }) => items);
 
-const openRule = (rule: string): void => change({ rule }, { replace: inAddress('rule') !== '' });
+const openRule = (rule: string): void => setParams({ rule }, { replace: readParam('rule') !== '' });
 
 /** Returns the state as text; a rule that is disabled, fails or is not evaluated shows that instead. */
 const describeState = ({ enabled, status }: Rule): string => {
@@ -54,10 +54,10 @@ const renderCells = (rule: Rule) => [
   <span key="state" class={isFiringOrFailing(rule) ? 'text-error' : ''}>
     {describeState(rule)}
   </span>,
-  <bdi key="name">{shownText(rule.name)}</bdi>,
+  <bdi key="name">{renderText(rule.name)}</bdi>,
   String(rule.status?.firing ?? ''),
-  <bdi key="condition">{shownText(formatCondition(rule))}</bdi>,
-  rule.status === null ? '' : shownTime(Date.parse(rule.status.evaluatedAt)),
+  <bdi key="condition">{renderText(formatCondition(rule))}</bdi>,
+  rule.status === null ? '' : formatTime(Date.parse(rule.status.evaluatedAt)),
 ];
 
 const DeleteForm = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
@@ -69,7 +69,7 @@ const DeleteForm = ({ rule: { id, version, name } }: { readonly rule: Rule }) =>
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={() => openRule('')}
     >
-      {isPermitted(replaceRuleCall) ? <Link to={toArea('/alerts/rule', { rule: id })}>Edit</Link> : null}
+      {isPermitted(replaceRuleCall) ? <Link url={toArea('/alerts/rule', { rule: id })}>Edit</Link> : null}
     </RemovalForm>
   );
 };
@@ -91,7 +91,7 @@ const TestAlertForm = ({ rule: { id } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(testRuleCall));
   const [message, setMessage] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const labels = pairsIn(String(new FormData(form).get('labels')).replaceAll(',', '\n'));
+    const labels = parsePairs(String(new FormData(form).get('labels')).replaceAll(',', '\n'));
     const answer = await action.run({ params: { id }, body: { labels } });
     setMessage(answer === undefined ? '' : 'A test alert fired and resolved.');
   };
@@ -109,27 +109,27 @@ const TestAlertForm = ({ rule: { id } }: { readonly rule: Rule }) => {
 
 const RulePanel = ({ rule }: { readonly rule: Rule }) => (
   <SidePanel label="Rule" title={rule.name} onClose={() => openRule('')}>
-    <p>{shownText(rule.description ?? '')}</p>
+    <p>{renderText(rule.description ?? '')}</p>
     {rule.managedBy === null ? null : (
       <p>
         This rule is managed by{' '}
         {'sloId' in rule.managedBy ? (
-          <Link to={toArea('/slos', { open: rule.managedBy.sloId })}>its SLO</Link>
+          <Link url={toArea('/slos', { open: rule.managedBy.sloId })}>its SLO</Link>
         ) : (
-          <Link to={toArea('/checks', { open: rule.managedBy.checkId })}>its synthetic check</Link>
+          <Link url={toArea('/checks', { open: rule.managedBy.checkId })}>its synthetic check</Link>
         )}
         . It cannot be edited here.
       </p>
     )}
     {rule.status === null || rule.status.error === null ? null : (
-      <p class="problem">Last evaluation failed: {shownText(rule.status.error)}</p>
+      <p class="problem">Last evaluation failed: {renderText(rule.status.error)}</p>
     )}
     {rule.managedBy === null && isPermitted(removeRuleCall) ? <DeleteForm rule={rule} /> : null}
     {rule.managedBy === null && isPermitted(changeRuleCall) ? <EnableSwitch key={rule.version} rule={rule} /> : null}
     {isPermitted(testRuleCall) ? <TestAlertForm rule={rule} /> : null}
     {rule.condition.kind === 'threshold' ? (
       <p class="links">
-        <PutOnDashboard query={rule.condition.query} title={rule.name} />
+        <AddToDashboardLink query={rule.condition.query} title={rule.name} />
       </p>
     ) : null}
     <Fields
@@ -148,43 +148,43 @@ const RulePanel = ({ rule }: { readonly rule: Rule }) => (
     {Object.keys(rule.labels ?? {}).length === 0 ? null : <h3>Labels</h3>}
     <Fields values={rule.labels ?? {}} />
     <h3>Condition</h3>
-    <Scrolled class="body" label="Condition">
-      {shownText(JSON.stringify(rule.condition, null, 2), { lines: true })}
-    </Scrolled>
-    <Groups ruleId={rule.id} />
+    <ScrollRegion class="body" label="Condition">
+      {renderText(JSON.stringify(rule.condition, null, 2), { lines: true })}
+    </ScrollRegion>
+    <RuleInstances ruleId={rule.id} />
     <h3>Last evaluations</h3>
     <p class="links">
-      <Link to={toArea('/alerts/history', { ruleId: rule.id })}>Alert history</Link>
+      <Link url={toArea('/alerts/history', { ruleId: rule.id })}>Alert history</Link>
     </p>
     <Evaluations ruleId={rule.id} />
   </SidePanel>
 );
 
 const RuleTable = ({ open }: { readonly open: string }) => (
-  <Found
-    of={rulePages}
-    nothing="No alert rules yet."
+  <ListResult
+    list={rulePages}
+    emptyContent="No alert rules yet."
     label="Alert rules"
     class="rules"
     columns={['State', 'Name', 'Firing', 'Condition', 'Last evaluation']}
-    keyOf={({ id }) => id}
-    classOf={(rule) => (isFiringOrFailing(rule) ? 'level-error' : '')}
-    cellsOf={renderCells}
-    open={open}
+    toKey={({ id }) => id}
+    toClass={(rule) => (isFiringOrFailing(rule) ? 'level-error' : '')}
+    toCells={renderCells}
+    openKey={open}
     onOpen={openRule}
   />
 );
 
 export const Rules = () => {
-  const search = inAddress('search');
+  const search = readParam('search');
   useEffect(() => {
     rulePages.load({ query: { limit: 100, search, projectId: projectId.value } });
     return () => rulePages.cancel();
-  }, [search, projectId.value, refreshes.value]);
+  }, [search, projectId.value, refreshCount.value]);
   useEscape(() => {
-    if (inAddress('rule') !== '') openRule('');
+    if (readParam('rule') !== '') openRule('');
   });
-  const open = inAddress('rule');
+  const open = readParam('rule');
   const rule = rulePages.items.value.find(({ id }) => id === open);
   const { error } = rulePages.first.state.value;
   return (
@@ -195,28 +195,28 @@ export const Rules = () => {
         placeholder="Search by name"
         value={search}
         problem={error?.of('search')}
-        onSearch={(text) => change({ search: text.trim(), rule: '' })}
+        onSearch={(text) => setParams({ search: text.trim(), rule: '' })}
       />
-      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <p class="links">
-        {isPermitted(createRuleCall) ? <Link to={toArea('/alerts/rule')}>New alert rule</Link> : null}
-        {isPermitted(importRulesCall) ? <Link to={toArea('/alerts/import')}>Import rules</Link> : null}
+        {isPermitted(createRuleCall) ? <Link url={toArea('/alerts/rule')}>New alert rule</Link> : null}
+        {isPermitted(importRulesCall) ? <Link url={toArea('/alerts/import')}>Import rules</Link> : null}
         <a href={exportRulesCall.path} download="rules.yaml">
           Export as Prometheus rules
         </a>
       </p>
       <div class={open === '' ? 'list' : 'list with-record'}>
         <RuleTable open={open} />
-        {open === '' || rulePages.first.state.value.answer === undefined ? null : rule === undefined ? (
-          <ReadOne key={`read ${open}`} call={ruleCall} id={open} label="Rule" onClose={() => openRule('')}>
+        {open === '' || rulePages.first.state.value.response === undefined ? null : rule === undefined ? (
+          <LoadedItem key={`read ${open}`} call={ruleCall} id={open} label="Rule" onClose={() => openRule('')}>
             {(found) => <RulePanel rule={found} />}
-          </ReadOne>
+          </LoadedItem>
         ) : (
           <RulePanel key={rule.id} rule={rule} />
         )}
       </div>
-      <Problem error={rulePages.furtherError.value} />
-      <Freshness of={rulePages.first.state.value} />
+      <ErrorMessage error={rulePages.loadMoreError.value} />
+      <Freshness queryState={rulePages.first.state.value} />
     </>
   );
 };

@@ -1,21 +1,21 @@
 /** Active and future silences, and a form for a new one with the alerts that it would mute */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { refresh, refreshCount } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { createSilenceCall, expireSilenceCall, replaceSilenceCall, type Silence, silencesCall } from './calls.ts';
 import { SilencePreview } from './muted.tsx';
 import { formatMatchers, parseMatchers } from './shown.ts';
 import { SilenceFields } from './silence-span.tsx';
 
-const silencePages = new Paged(silencesCall, ({ items }) => items);
+const silencePages = new PagedList(silencesCall, ({ items }) => items);
 
 /** Form that sets a new end of a silence, counted from now. */
 const SilenceEndForm = ({ silence }: { readonly silence: Silence }) => {
@@ -46,18 +46,18 @@ const SilenceRow = ({ silence }: { readonly silence: Silence }) => {
   return (
     <tr>
       <td>
-        <bdi>{shownText(formatMatchers(silence))}</bdi>
+        <bdi>{renderText(formatMatchers(silence))}</bdi>
       </td>
       <td>{state}</td>
-      <td>{shownTime(Date.parse(startsAt))}</td>
-      <td>{shownTime(Date.parse(endsAt))}</td>
-      <td>{shownText(comment ?? '')}</td>
+      <td>{formatTime(Date.parse(startsAt))}</td>
+      <td>{formatTime(Date.parse(endsAt))}</td>
+      <td>{renderText(comment ?? '')}</td>
       {isPermitted(expireSilenceCall) ? (
         <td>
           <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
             End now
           </button>
-          <Problem error={action.error.value} />
+          <ErrorMessage error={action.error.value} />
           <SilenceEndForm silence={silence} />
         </td>
       ) : null}
@@ -68,8 +68,8 @@ const SilenceRow = ({ silence }: { readonly silence: Silence }) => {
 const columns = ['Matchers', 'State', 'From', 'Until', 'Comment'];
 
 const SilenceTable = () => {
-  const { answer, isLoading } = silencePages.first.state.value;
-  if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
+  const { response, isLoading } = silencePages.first.state.value;
+  if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   const silences = silencePages.items.value.filter(({ state }) => state !== 'expired');
   if (silences.length === 0)
     return (
@@ -128,15 +128,15 @@ export const Silences = () => {
   useEffect(() => {
     silencePages.load({ query: { limit: 100, sort: '-endsAt' } });
     return () => silencePages.cancel();
-  }, [refreshes.value]);
+  }, [refreshCount.value]);
   return (
     <>
       {isPermitted(createSilenceCall) ? <NewSilenceForm /> : null}
-      <Problem error={silencePages.first.state.value.error} />
-      <Scrolled class="scrolled" label="Silences">
+      <ErrorMessage error={silencePages.first.state.value.error} />
+      <ScrollRegion class="scrolled" label="Silences">
         <SilenceTable />
-      </Scrolled>
-      <Freshness of={silencePages.first.state.value} />
+      </ScrollRegion>
+      <Freshness queryState={silencePages.first.state.value} />
     </>
   );
 };

@@ -1,18 +1,18 @@
 /** Detected anomalies, and the detectors */
-import { shownValue } from '../../charts/values.ts';
-import { partsOf } from '../../frame/parts.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { formatQuantity } from '../../charts/values.ts';
+import { createTabbedView } from '../../frame/parts.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { AnomalyPanel } from './anomaly-panel.tsx';
 import { anomaliesCall } from './calls.ts';
 import { Detectors } from './detectors.tsx';
 import { formatSeries } from './shown.ts';
 
-const AnomalyList = listed({
+const AnomalyList = createListView({
   title: 'Anomalies',
   call: anomaliesCall,
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   choices: [
     {
       name: 'state',
@@ -35,23 +35,23 @@ const AnomalyList = listed({
     },
   ],
   filters: ['detectorId'],
-  nothing: 'No anomalies in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No anomalies in this range.',
+  toKey: ({ id }) => id,
   columns: {
-    Start: ({ begin }) => shownMoment(begin).slice(0, 19),
+    Start: ({ begin }) => formatIsoTime(begin).slice(0, 19),
     Series: (anomaly) => formatSeries(anomaly),
     Detector: ({ detectorName }) => detectorName,
     Change: ({ text }) => text,
-    Value: ({ value, series }) => shownValue(value, series.unit),
-    Expected: ({ expected, series }) => shownValue(expected ?? undefined, series.unit),
-    Ended: ({ end }) => (end === null ? 'ongoing' : shownMoment(end).slice(0, 19)),
+    Value: ({ value, series }) => formatQuantity(value, series.unit),
+    Expected: ({ expected, series }) => formatQuantity(expected ?? undefined, series.unit),
+    Ended: ({ end }) => (end === null ? 'ongoing' : formatIsoTime(end).slice(0, 19)),
     Feedback: ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'yes' : 'no'),
   },
-  numbers: ['Value', 'Expected'],
-  Open: AnomalyPanel,
+  numericColumns: ['Value', 'Expected'],
+  ItemPanel: AnomalyPanel,
 });
 
-export const Anomalies = partsOf('Anomalies', [
+export const Anomalies = createTabbedView('Anomalies', [
   { name: '', title: 'Anomalies', View: AnomalyList },
   { name: 'detectors', title: 'Detectors', View: Detectors },
 ]);

@@ -1,14 +1,14 @@
 /** Side panel of an anomaly: expected values, contributing series, changes near it, and feedback */
 import { useState } from 'preact/hooks';
-import { shownValue } from '../../charts/values.ts';
+import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
-import { addressWith, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { toArea, toChangedUrl } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -16,8 +16,8 @@ import { TableHeader } from '../../lists/table-header.tsx';
 import { type Anomaly, type AnomalyDetails, anomalyCall, feedbackCall } from './calls.ts';
 import { formatSeries, formatShare } from './shown.ts';
 
-const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
-const Band = later(async () => (await import('./band.tsx')).ExpectedRangeChart);
+const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
+const Band = lazyLoad(async () => (await import('./band.tsx')).ExpectedRangeChart);
 
 const verdicts = [
   ['true', 'Confirmed'],
@@ -33,7 +33,7 @@ const FeedbackButtons = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
     if (answer === undefined) return;
     setMessage(
       chosen === 'false'
-        ? `Changes of this series below ${shownValue(answer.minChange, '')} are no longer reported as anomalies.`
+        ? `Changes of this series below ${formatQuantity(answer.minChange, '')} are no longer reported as anomalies.`
         : '',
     );
     refresh();
@@ -55,7 +55,7 @@ const FeedbackButtons = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
       <p class="soft" role="status">
         {message}
       </p>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </div>
   );
 };
@@ -69,11 +69,11 @@ const Contributions = ({
 }) => (
   <>
     <h3>Contributions</h3>
-    {reason === null ? null : <p class="soft">{shownText(reason)}</p>}
+    {reason === null ? null : <p class="soft">{renderText(reason)}</p>}
     {by === null ? null : (
       <>
         <p>
-          Changed by {shownValue(change ?? undefined, unit)}, explained best by <b>{shownText(by)}</b>.
+          Changed by {formatQuantity(change ?? undefined, unit)}, explained best by <b>{renderText(by)}</b>.
         </p>
         <table class="figures">
           <TableHeader columns={[by, 'Change', 'Share']} />
@@ -81,9 +81,9 @@ const Contributions = ({
             {[...groups, ...(others === null ? [] : [{ ...others, group: 'all others' }])].map((part) => (
               <tr key={part.group}>
                 <td>
-                  <bdi>{shownText(part.group || '(empty)')}</bdi>
+                  <bdi>{renderText(part.group || '(empty)')}</bdi>
                 </td>
-                <td>{shownValue(part.change, unit)}</td>
+                <td>{formatQuantity(part.change, unit)}</td>
                 <td>{formatShare(part.share)}</td>
               </tr>
             ))}
@@ -101,10 +101,10 @@ const AnomalyLinks = ({ title, of }: { readonly title: string; readonly of: read
       <ul>
         {of.map((anomaly) => (
           <li key={anomaly.id}>
-            <Link to={addressWith({ open: anomaly.id })}>
-              {shownMoment(anomaly.begin)} {shownText(formatSeries(anomaly))}
+            <Link url={toChangedUrl({ open: anomaly.id })}>
+              {formatIsoTime(anomaly.begin)} {renderText(formatSeries(anomaly))}
             </Link>
-            : {shownText(anomaly.text)}
+            : {renderText(anomaly.text)}
           </li>
         ))}
       </ul>
@@ -118,7 +118,7 @@ const RelatedEvents = ({ of }: { readonly of: AnomalyDetails['near'] }) =>
       <ul>
         {of.map(({ id, kind, time, title }) => (
           <li key={`${kind} ${id}`}>
-            {shownMoment(time)} {kind}: {shownText(title)}
+            {formatIsoTime(time)} {kind}: {renderText(title)}
           </li>
         ))}
       </ul>
@@ -132,8 +132,8 @@ const KubernetesEvents = ({ of }: { readonly of: AnomalyDetails['kubernetes'] })
       <ul>
         {of.map(({ id, timestamp, type, reason, object, message }) => (
           <li key={id}>
-            {shownMoment(timestamp)} {shownText([type, reason, object.name].filter((part) => part !== null).join(' '))}:{' '}
-            {shownText(message)}
+            {formatIsoTime(timestamp)}{' '}
+            {renderText([type, reason, object.name].filter((part) => part !== null).join(' '))}: {renderText(message)}
           </li>
         ))}
       </ul>
@@ -143,18 +143,18 @@ const KubernetesEvents = ({ of }: { readonly of: AnomalyDetails['kubernetes'] })
 const Details = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
   const { series, begin, end, value, expected, low, high, score, timesPerWeek, sign, detectorId } = anomaly;
   const { unit } = series;
-  const formatBound = (bound: number | null): string => shownValue(bound ?? undefined, unit);
+  const formatBound = (bound: number | null): string => formatQuantity(bound ?? undefined, unit);
   return (
     <>
-      <p>{shownText(anomaly.text)}</p>
+      <p>{renderText(anomaly.text)}</p>
       <Band anomaly={anomaly} />
       <FeedbackButtons id={anomaly.id} verdict={anomaly.verdict} />
       <Fields
         values={{
           series: formatSeries(anomaly),
-          from: shownMoment(begin),
-          to: end === null ? 'ongoing' : shownMoment(end),
-          'extreme value': shownValue(value, unit),
+          from: formatIsoTime(begin),
+          to: end === null ? 'ongoing' : formatIsoTime(end),
+          'extreme value': formatQuantity(value, unit),
           expected: formatBound(expected),
           'expected range': low === null && high === null ? '' : `${formatBound(low)} to ${formatBound(high)}`,
           score: score.toFixed(3),
@@ -165,10 +165,10 @@ const Details = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
       />
       <ul class="links">
         <li>
-          <Link to={toArea('/anomalies/detectors', { open: detectorId })}>Detector</Link>
+          <Link url={toArea('/anomalies/detectors', { open: detectorId })}>Detector</Link>
         </li>
       </ul>
-      <Causes of={{ anomalyId: anomaly.id }} />
+      <Causes symptom={{ anomalyId: anomaly.id }} />
       <Contributions of={anomaly.contributions} unit={unit} />
       <RelatedEvents of={anomaly.near} />
       <KubernetesEvents of={anomaly.kubernetes} />
@@ -176,7 +176,7 @@ const Details = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
       <AnomalyLinks title="Similar anomalies" of={anomaly.similar} />
       {anomaly.partial.map(({ message }) => (
         <p key={message} class="soft">
-          Incomplete: {shownText(message)}.
+          Incomplete: {renderText(message)}.
         </p>
       ))}
     </>
@@ -184,11 +184,11 @@ const Details = ({ anomaly }: { readonly anomaly: AnomalyDetails }) => {
 };
 
 export const AnomalyPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { answer, error } = useQuery(anomalyCall, { params: { id } });
+  const { response, error } = useQuery(anomalyCall, { params: { id } });
   return (
-    <SidePanel label="Anomaly" title={answer?.detectorName ?? 'Anomaly'} onClose={onClose}>
-      <Problem error={error} />
-      {answer === undefined ? null : <Details anomaly={answer} />}
+    <SidePanel label="Anomaly" title={response?.detectorName ?? 'Anomaly'} onClose={onClose}>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : <Details anomaly={response} />}
     </SidePanel>
   );
 };

@@ -1,7 +1,7 @@
 /** Chart of a series with its expected values */
 import { useMemo } from 'preact/hooks';
-import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
-import { shownValue } from '../../charts/values.ts';
+import { type TimeSeries, TimeSeriesChart } from '../../charts/over-time.tsx';
+import { formatQuantity } from '../../charts/values.ts';
 import type { AnomalyDetails } from './calls.ts';
 
 /** Indexes of the values in a point; index 0 is the time */
@@ -16,12 +16,12 @@ export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetai
       ([name, valueIndex]): TimeSeries => ({
         name,
         unit: seriesInfo.unit,
-        as: 'lines',
+        drawStyle: 'lines',
         area: 0,
         isStacked: false,
-        joinsGaps: false,
+        connectsGaps: false,
         values: points.map((point) => toNumber(point[valueIndex])),
-        shown: (value) => shownValue(value, seriesInfo.unit),
+        formatValue: (value) => formatQuantity(value, seriesInfo.unit),
       }),
     );
     return { steps: points.map(([time]) => time), series: lines };
@@ -31,7 +31,7 @@ export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetai
     return <p class="soft">The data points of this anomaly have expired.</p>;
   const boundaryTimes = [begin, ...(end === null ? [] : [end])].map((moment) => Date.parse(moment));
   return (
-    <OverTime
+    <TimeSeriesChart
       title={`${seriesInfo.name || 'Series'} and expected range`}
       steps={steps}
       series={series}

@@ -4,13 +4,13 @@ import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
 import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
-import { ofRecords, queryOf, writtenOf } from '../../editors/question.ts';
-import { QuestionFields } from '../../editors/question-fields.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { recordKinds, toQuery, toQueryParams } from '../../editors/question.ts';
+import { QueryFormFields } from '../../editors/question-fields.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { timeRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { createDetectorCall, type Detector, type DetectorInput, detectCall, replaceDetectorCall } from './calls.ts';
 
@@ -24,7 +24,7 @@ const newDetector = (): DetectorInput => ({
   falseAlarmsPerWeek: 1,
   minChange: 0,
   direction: 'both',
-  query: queryOf('count logs', { ...writtenOf(undefined), groupBy: ['service'] }) as Query,
+  query: toQuery('count logs', { ...toQueryParams(undefined), groupBy: ['service'] }) as Query,
 });
 
 const pickWritableFields = ({
@@ -47,7 +47,7 @@ const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
       await action.run({
         body: {
           query,
-          ...writtenRange.peek(),
+          ...timeRange.peek(),
           ...(step ? { step } : {}),
           ...(falseAlarmsPerWeek ? { falseAlarmsPerWeek } : {}),
         },
@@ -63,7 +63,7 @@ const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
         Test detector
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
       {testResult === undefined || anomalies === undefined ? null : (
         <>
           <p role="status">
@@ -77,10 +77,10 @@ const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
                 {anomalies.slice(0, 50).map(({ series, from, to, sign }) => (
                   <tr key={`${series} ${from}`}>
                     <td>
-                      <bdi>{shownText(series)}</bdi>
+                      <bdi>{renderText(series)}</bdi>
                     </td>
-                    <td>{shownMoment(new Date(from).toISOString())}</td>
-                    <td>{to === null ? 'ongoing' : shownMoment(new Date(to).toISOString())}</td>
+                    <td>{formatIsoTime(new Date(from).toISOString())}</td>
+                    <td>{to === null ? 'ongoing' : formatIsoTime(new Date(to).toISOString())}</td>
                     <td>{sign}</td>
                   </tr>
                 ))}
@@ -94,11 +94,11 @@ const DetectorTest = ({ detector }: { readonly detector: DetectorInput }) => {
 };
 
 /** Form of a detector: its query, its settings, and the anomalies that it would have found. */
-export const DetectorForm = ({ before: storedDetector }: { readonly before: Detector | undefined }) => {
+export const DetectorForm = ({ savedItem: storedDetector }: { readonly savedItem: Detector | undefined }) => {
   const [detector, setDetector] = useState<DetectorInput>(() =>
     storedDetector === undefined ? newDetector() : pickWritableFields(storedDetector),
   );
-  const { save, wrong, error, isRunning } = useSaving(createDetectorCall, replaceDetectorCall, storedDetector);
+  const { save, findProblem, error, isRunning } = useSaving(createDetectorCall, replaceDetectorCall, storedDetector);
   const set = (fields: Partial<DetectorInput>): void => setDetector({ ...detector, ...fields });
   const textFields = [
     ['Name', 'name', 256],
@@ -111,34 +111,34 @@ export const DetectorForm = ({ before: storedDetector }: { readonly before: Dete
   return (
     <div class="form">
       {textFields.map(([label, name, maxLength]) => (
-        <Field key={name} label={label} problem={wrong(name)}>
+        <Field key={name} label={label} problem={findProblem(name)}>
           <input
             value={detector[name] ?? ''}
             maxLength={maxLength}
             autocomplete="off"
-            aria-invalid={wrong(name) !== undefined}
+            aria-invalid={findProblem(name) !== undefined}
             onInput={({ currentTarget }) => set({ [name]: currentTarget.value })}
           />
         </Field>
       ))}
       <fieldset>
         <legend>Data source</legend>
-        <QuestionFields
+        <QueryFormFields
           name="Query"
           query={detector.query as Query}
-          without={ofRecords}
-          problem={wrong('query')}
+          excludedKinds={recordKinds}
+          problem={findProblem('query')}
           onChange={(query) => set({ query })}
         />
       </fieldset>
       {numberFields.map(([label, name]) => (
-        <Field key={name} label={label} problem={wrong(name)}>
+        <Field key={name} label={label} problem={findProblem(name)}>
           <input
             type="number"
             step="any"
             min={0}
             defaultValue={String(detector[name] ?? '')}
-            aria-invalid={wrong(name) !== undefined}
+            aria-invalid={findProblem(name) !== undefined}
             onInput={({ currentTarget }) => set({ [name]: Number(currentTarget.value) })}
           />
         </Field>
@@ -169,7 +169,7 @@ export const DetectorForm = ({ before: storedDetector }: { readonly before: Dete
         <button type="button" disabled={isRunning} onClick={() => void save(detector)}>
           {storedDetector === undefined ? 'Create detector' : 'Save detector'}
         </button>
-        {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
+        {error === undefined || error.details.length > 0 ? null : <ErrorMessage error={error} />}
       </div>
     </div>
   );

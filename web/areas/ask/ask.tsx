@@ -4,25 +4,25 @@
  */
 import { useEffect } from 'preact/hooks';
 import type { answerQuestion } from '../../../api/groups/ai/query.ts';
-import { ResultShown } from '../../charts/result.tsx';
-import type { Answered } from '../../client/call.ts';
+import { ResultView } from '../../charts/result.tsx';
+import type { ResponseBody } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { readParam } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { partsOf } from '../../frame/parts.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
 import { listQueryLinks } from '../../frame/query-links.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { zone } from '../../frame/shown-time.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { displayTimeZone } from '../../frame/shown-time.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { QuestionForm } from './box.tsx';
 import { documentsCall, questionCall, runbookAnswerCall, suggestionsCall, timeZoneName } from './calls.ts';
 
 const questionQuery = new ApiQuery(questionCall);
 
-type Answer = Answered<typeof answerQuestion>;
+type Answer = ResponseBody<typeof answerQuestion>;
 type Meaning = Answer['alternatives'][number];
 
 /** Table that shows which part of the query each phrase was interpreted as. */
@@ -36,9 +36,9 @@ const Interpretation = ({ of }: { readonly of: Meaning['words'] }) => (
           // A word may occur twice.
           <tr key={`${index} ${text}`}>
             <td>
-              <bdi>{shownText(text)}</bdi>
+              <bdi>{renderText(text)}</bdi>
             </td>
-            <td>{mappedTo === null ? <span class="soft">ignored</span> : <bdi>{shownText(mappedTo)}</bdi>}</td>
+            <td>{mappedTo === null ? <span class="soft">ignored</span> : <bdi>{renderText(mappedTo)}</bdi>}</td>
           </tr>
         ))}
       </tbody>
@@ -48,17 +48,17 @@ const Interpretation = ({ of }: { readonly of: Meaning['words'] }) => (
 
 const MeaningDetails = ({ meaning }: { readonly meaning: Meaning }) => (
   <>
-    <p id="sentence">{shownText(meaning.sentence)}</p>
+    <p id="sentence">{renderText(meaning.sentence)}</p>
     <ul class="links">
       {listQueryLinks(meaning).map(([title, to]) => (
         <li key={title}>
-          <Link to={to}>{title}</Link>
+          <Link url={to}>{title}</Link>
         </li>
       ))}
     </ul>
     <details>
       <summary>Query</summary>
-      <pre class="body">{shownText(JSON.stringify(meaning.query, null, 2), { lines: true })}</pre>
+      <pre class="body">{renderText(JSON.stringify(meaning.query, null, 2), { lines: true })}</pre>
     </details>
   </>
 );
@@ -66,10 +66,10 @@ const MeaningDetails = ({ meaning }: { readonly meaning: Meaning }) => (
 const Refusal = ({ of: { reason, nearest, operation, words } }: { readonly of: NonNullable<Answer['refusal']> }) => (
   <>
     <p class="problem" role="status">
-      {shownText(reason)}
+      {renderText(reason)}
     </p>
-    {nearest.length === 0 ? null : <p>Available: {shownText(nearest.join(', '))}.</p>}
-    {operation === null ? null : <p>API operation that answers this question: {shownText(operation)}.</p>}
+    {nearest.length === 0 ? null : <p>Available: {renderText(nearest.join(', '))}.</p>}
+    {operation === null ? null : <p>API operation that answers this question: {renderText(operation)}.</p>}
     <Interpretation of={words} />
   </>
 );
@@ -91,22 +91,22 @@ const AnswerView = ({ of: { answer, alternatives, refusal } }: { readonly of: An
   return (
     <>
       <MeaningDetails meaning={answer} />
-      {answer.emptyReason === null ? null : <p role="status">{shownText(answer.emptyReason)}</p>}
-      <ResultShown result={answer.result} title={answer.sentence} />
+      {answer.emptyReason === null ? null : <p role="status">{renderText(answer.emptyReason)}</p>}
+      <ResultView result={answer.result} title={answer.sentence} />
       <Interpretation of={answer.words} />
     </>
   );
 };
 
 const QuestionView = () => {
-  const question = inAddress('q');
-  const { from, to } = writtenRange.value;
+  const question = readParam('q');
+  const { from, to } = timeRange.value;
   useEffect(() => {
     if (question === '') questionQuery.clear();
     else questionQuery.run({ body: { question, timeZone: timeZoneName(), from, to } });
     return () => questionQuery.cancel();
-  }, [question, from, to, zone.value, refreshes.value]);
-  const { answer, error, isLoading } = questionQuery.state.value;
+  }, [question, from, to, displayTimeZone.value, refreshCount.value]);
+  const { response, error, isLoading } = questionQuery.state.value;
   const questionProblem = error?.of('question');
   return (
     <>
@@ -117,37 +117,37 @@ const QuestionView = () => {
         question={question}
         problem={questionProblem}
       />
-      {questionProblem === undefined ? <Problem error={error} /> : null}
-      {answer === undefined || question === '' ? null : (
+      {questionProblem === undefined ? <ErrorMessage error={error} /> : null}
+      {response === undefined || question === '' ? null : (
         <div class={isLoading ? 'old' : ''}>
-          <AnswerView of={answer} />
+          <AnswerView of={response} />
         </div>
       )}
       {question === '' ? null : (
-        <Freshness of={{ ...questionQuery.state.value, answer: answer?.answer?.result ?? answer }} />
+        <Freshness queryState={{ ...questionQuery.state.value, response: response?.answer?.result ?? response }} />
       )}
     </>
   );
 };
 
-export const Questions = partsOf('Ask', [
+export const Questions = createTabbedView('Ask', [
   { name: '', title: 'Question', View: QuestionView },
   {
     name: 'suggestions',
     title: 'Suggestions',
     requiredCall: suggestionsCall,
-    View: later(async () => (await import('./suggestions.tsx')).Suggestions),
+    View: lazyLoad(async () => (await import('./suggestions.tsx')).Suggestions),
   },
   {
     name: 'runbooks',
     title: 'Runbooks',
     requiredCall: runbookAnswerCall,
-    View: later(async () => (await import('./runbooks.tsx')).Runbooks),
+    View: lazyLoad(async () => (await import('./runbooks.tsx')).Runbooks),
   },
   {
     name: 'documents',
     title: 'Documents',
     requiredCall: documentsCall,
-    View: later(async () => (await import('./documents.tsx')).Documents),
+    View: lazyLoad(async () => (await import('./documents.tsx')).Documents),
   },
 ]);

@@ -1,8 +1,8 @@
 /** Input field of a question, with its errors */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { change } from '../../frame/address.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 
 /** Form that stores the submitted question in the URL. */
 export const QuestionForm = ({
@@ -25,7 +25,7 @@ export const QuestionForm = ({
       class="search"
       onSubmit={(event) => {
         event.preventDefault();
-        change({ q: typedQuestion.trim() });
+        setParams({ q: typedQuestion.trim() });
       }}
     >
       <label for="question">{label}</label>
@@ -43,7 +43,7 @@ export const QuestionForm = ({
       <button type="submit">Ask</button>
       {children}
       <p class="problem-text" id="question-problem" role="alert">
-        {problem === undefined ? '' : shownText(problem)}
+        {problem === undefined ? '' : renderText(problem)}
       </p>
     </form>
   );

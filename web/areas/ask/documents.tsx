@@ -1,18 +1,18 @@
 /** Runbooks and other documents that are searched and cited: added as text or file, and deleted */
 import { useState } from 'preact/hooks';
-import { shownValue } from '../../charts/values.ts';
+import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
-import { Field, Wrong } from '../../editors/field.tsx';
+import { Field, FieldProblem } from '../../editors/field.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
-import { addressWith, change } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams, toChangedUrl } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { addDocumentCall, deleteDocumentCall, documentsCall, type RunbookDocument } from './calls.ts';
 
@@ -78,7 +78,7 @@ const DocumentForm = () => {
     });
     if (answer === undefined) return;
     refresh();
-    if (answer.isNew) change({ open: answer.document.id });
+    if (answer.isNew) setParams({ open: answer.document.id });
     else setExistingDocument(answer.document);
   };
   return (
@@ -94,7 +94,7 @@ const DocumentForm = () => {
           onInput={({ currentTarget }) => set({ content: currentTarget.value })}
         />
       </label>
-      <Wrong message={findProblem('content')} />
+      <FieldProblem message={findProblem('content')} />
       <label>
         Format{' '}
         <select value={written.format} onChange={({ currentTarget }) => set({ format: currentTarget.value as Format })}>
@@ -129,11 +129,11 @@ const DocumentForm = () => {
           {existingDocument === undefined ? null : (
             <>
               This document already exists:{' '}
-              <Link to={addressWith({ open: existingDocument.id })}>{shownText(existingDocument.title)}</Link>
+              <Link url={toChangedUrl({ open: existingDocument.id })}>{renderText(existingDocument.title)}</Link>
             </>
           )}
         </p>
-        <Problem error={error.value} />
+        <ErrorMessage error={error.value} />
       </div>
     </div>
   );
@@ -158,16 +158,16 @@ const Details = ({ item }: { readonly item: RunbookDocument }) => (
     <Fields
       values={{
         format: formats[item.format],
-        size: shownValue(item.bytes, 'By'),
+        size: formatQuantity(item.bytes, 'By'),
         passages: item.passages,
-        added: shownMoment(item.createdAt),
+        added: formatIsoTime(item.createdAt),
         'added by': item.addedBy,
       }}
     />
     {item.url === '' ? null : (
       <p>
         <a href={item.url} rel="noreferrer">
-          {shownText(item.url)}
+          {renderText(item.url)}
         </a>
       </p>
     )}
@@ -197,17 +197,17 @@ const DocumentPanel = ({
   </SidePanel>
 );
 
-export const Documents = listed({
+export const Documents = createListView({
   title: 'Documents',
   call: documentsCall,
   search: 'Search by title',
   choices: [{ name: 'format', label: 'Format', options: [['', 'all'], ...Object.entries(formats)] }],
-  sent: { sort: 'title' },
-  nothing: 'No documents yet. Added documents are searched and cited in answers.',
-  keyOf: ({ id }) => id,
+  fixedParams: { sort: 'title' },
+  emptyText: 'No documents yet. Added documents are searched and cited in answers.',
+  toKey: ({ id }) => id,
   Tools: () =>
     isPermitted(addDocumentCall) ? (
-      <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
+      <button type="button" class="plain" onClick={() => setParams({ open: 'new' })}>
         Add document
       </button>
     ) : null,
@@ -215,9 +215,9 @@ export const Documents = listed({
     Document: ({ title }) => title,
     Format: ({ format }) => formats[format],
     Passages: ({ passages }) => passages,
-    Size: ({ bytes }) => shownValue(bytes, 'By'),
-    Added: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+    Size: ({ bytes }) => formatQuantity(bytes, 'By'),
+    Added: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
   },
-  numbers: ['Passages', 'Size'],
-  Open: DocumentPanel,
+  numericColumns: ['Passages', 'Size'],
+  ItemPanel: DocumentPanel,
 });

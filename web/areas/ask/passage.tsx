@@ -5,7 +5,7 @@
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import type { Passage } from './calls.ts';
 
 export type Source = Passage['source'];
@@ -31,16 +31,16 @@ export const PassageItem = ({ of, passageIndex }: { readonly of: Passage; readon
   const to = sourceUrl(of);
   return (
     <li id={`passage-${passageIndex}`} tabIndex={-1}>
-      <h3>{to === undefined ? shownText(title) : <Link to={to}>{shownText(title)}</Link>}</h3>
+      <h3>{to === undefined ? renderText(title) : <Link url={to}>{renderText(title)}</Link>}</h3>
       <p class="soft">
         Source: {sourceTitles[source]}
         {headings.length === 0 ? '' : ', '}
-        {shownText(headings.join(' › '))}
+        {renderText(headings.join(' › '))}
         {/^https?:\/\//i.test(url) ? (
           <>
             {'; '}
             <a href={url} rel="noreferrer">
-              {shownText(url)}
+              {renderText(url)}
             </a>
           </>
         ) : null}
@@ -48,7 +48,7 @@ export const PassageItem = ({ of, passageIndex }: { readonly of: Passage; readon
       {source === 'document' || source === 'handbook' ? (
         <Markdown text={text} />
       ) : (
-        <p>{shownText(text, { lines: true })}</p>
+        <p>{renderText(text, { lines: true })}</p>
       )}
     </li>
   );

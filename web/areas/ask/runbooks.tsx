@@ -3,15 +3,15 @@
  * mention; or only the matching passages
  */
 import { useEffect } from 'preact/hooks';
-import { ResultShown } from '../../charts/result.tsx';
+import { ResultView } from '../../charts/result.tsx';
 import { ApiQuery } from '../../client/query.ts';
-import { allInAddress, change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { readAllParams, readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { listQueryLinks } from '../../frame/query-links.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { QuestionForm } from './box.tsx';
 import {
   type Passage,
@@ -31,7 +31,7 @@ const maxPassages = 30;
 
 const isSource = (text: string): text is Source => text in sourceTitles;
 /** Returns the selected sources; empty if all are searched. */
-const selectedSources = (): readonly Source[] => allInAddress('source').filter(isSource);
+const selectedSources = (): readonly Source[] => readAllParams('source').filter(isSource);
 
 const SourceFilter = () => {
   const chosen = selectedSources();
@@ -44,7 +44,7 @@ const SourceFilter = () => {
             type="checkbox"
             checked={isSource(source) && chosen.includes(source)}
             onChange={({ currentTarget }) =>
-              change({
+              setParams({
                 source: currentTarget.checked ? [...chosen, source] : chosen.filter((each) => each !== source),
               })
             }
@@ -65,7 +65,7 @@ const Limitations = ({
   <>
     {notRead.map(({ source, reason }) => (
       <p key={source} class="soft">
-        Not searched: {sourceTitles[source]}; {shownText(reason)}.
+        Not searched: {sourceTitles[source]}; {renderText(reason)}.
       </p>
     ))}
     {embeddings === null || embeddings.reason === null ? null : (
@@ -73,7 +73,7 @@ const Limitations = ({
         {embeddings.used
           ? `${embeddings.without} passages were searched by keyword only`
           : 'Passages were searched by keyword only'}
-        : {shownText(embeddings.reason)}.
+        : {renderText(embeddings.reason)}.
       </p>
     )}
   </>
@@ -89,12 +89,12 @@ const Passages = ({ of }: { readonly of: readonly Passage[] }) => (
 
 const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookAnswer }) => (
   <>
-    {sentences.length === 0 ? <p role="status">No answer: {shownText(reason ?? '')}.</p> : null}
+    {sentences.length === 0 ? <p role="status">No answer: {renderText(reason ?? '')}.</p> : null}
     <ul id="sentences">
       {sentences.map(({ text, passages }, index) => (
         // A sentence may occur twice.
         <li key={`${index} ${text}`}>
-          {shownText(text)}{' '}
+          {renderText(text)}{' '}
           {passages.map((nth) => (
             <a key={nth} href={`#passage-${nth}`} aria-label={`Passage ${nth + 1}`}>
               [{nth + 1}]
@@ -108,7 +108,7 @@ const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookA
         A model wrote this answer from the passages; unsupported sentences removed: {model.excluded} in total.
       </p>
     ) : model?.reason == null ? null : (
-      <p class="soft">The model was not used: {shownText(model.reason)}.</p>
+      <p class="soft">The model was not used: {renderText(model.reason)}.</p>
     )}
   </>
 );
@@ -120,19 +120,19 @@ const PassageQueries = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
       {of.map((figure, index) => (
         // Two passages may contain the same query.
         <section key={`${index} ${figure.sentence}`} aria-label={figure.sentence}>
-          <h3>{shownText(figure.sentence)}</h3>
+          <h3>{renderText(figure.sentence)}</h3>
           <p class="soft">
             {figure.passage === null ? 'Mentioned in the question.' : `Mentioned in passage ${figure.passage + 1}.`}
           </p>
           {figure.result === null ? (
-            <p role="status">{shownText(figure.reason ?? '')}</p>
+            <p role="status">{renderText(figure.reason ?? '')}</p>
           ) : (
-            <ResultShown result={figure.result} title={figure.sentence} />
+            <ResultView result={figure.result} title={figure.sentence} />
           )}
           <ul class="links">
             {listQueryLinks(figure).map(([title, to]) => (
               <li key={title}>
-                <Link to={to}>{title}</Link>
+                <Link url={to}>{title}</Link>
               </li>
             ))}
           </ul>
@@ -164,23 +164,23 @@ const runQuestion = (question: string, passagesOnly: boolean): void => {
   const sourceFilter = chosen.length === 0 ? {} : { sources: [...chosen] };
   if (question === '') for (const each of [answerQuery, searchQuery]) each.clear();
   else if (passagesOnly) searchQuery.run({ body: { query: question, limit: maxPassages, ...sourceFilter } });
-  else answerQuery.run({ body: { question, timeZone: timeZoneName(), ...writtenRange.value, ...sourceFilter } });
+  else answerQuery.run({ body: { question, timeZone: timeZoneName(), ...timeRange.value, ...sourceFilter } });
 };
 
 export const Runbooks = () => {
-  const question = inAddress('q');
-  const isPassages = inAddress('view') === 'passages';
-  const { from, to } = writtenRange.value;
+  const question = readParam('q');
+  const isPassages = readParam('view') === 'passages';
+  const { from, to } = timeRange.value;
   useEffect(() => {
     runQuestion(question, isPassages);
     return () => {
       for (const each of [answerQuery, searchQuery]) each.cancel();
     };
-  }, [question, isPassages, selectedSources().join(), from, to, refreshes.value]);
+  }, [question, isPassages, selectedSources().join(), from, to, refreshCount.value]);
   const { state } = isPassages ? searchQuery : answerQuery;
   const { error, isLoading } = state.value;
   const questionProblem = error?.of('question') ?? error?.of('query');
-  const [answer, searchResult] = [answerQuery.state.value.answer, searchQuery.state.value.answer];
+  const [answer, searchResult] = [answerQuery.state.value.response, searchQuery.state.value.response];
   return (
     <>
       <QuestionForm
@@ -194,14 +194,14 @@ export const Runbooks = () => {
           type="button"
           class="plain"
           aria-pressed={isPassages}
-          onClick={() => change({ view: isPassages ? '' : 'passages' })}
+          onClick={() => setParams({ view: isPassages ? '' : 'passages' })}
         >
           Passages only
         </button>
       </QuestionForm>
       <SourceFilter />
-      {questionProblem === undefined ? <Problem error={error} /> : null}
-      <Scrolled class={isLoading ? 'scrolled old' : 'scrolled'} label="Runbook search results">
+      {questionProblem === undefined ? <ErrorMessage error={error} /> : null}
+      <ScrollRegion class={isLoading ? 'scrolled old' : 'scrolled'} label="Runbook search results">
         {question === '' ? (
           <p class="soft">Search covers documents, resolved incidents, alert rules, log patterns and the handbook.</p>
         ) : isPassages ? (
@@ -209,8 +209,8 @@ export const Runbooks = () => {
         ) : (
           answer && <Answer of={answer} />
         )}
-      </Scrolled>
-      {question === '' ? null : <Freshness of={state.value} />}
+      </ScrollRegion>
+      {question === '' ? null : <Freshness queryState={state.value} />}
     </>
   );
 };

@@ -2,15 +2,15 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
-import { change, inAddress, toArea } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Raw } from '../../lists/raw.tsx';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { RawText } from '../../lists/raw.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { applySuggestionCall, dismissSuggestionCall, type Suggestion, suggestionsCall } from './calls.ts';
 
 type Kind = Suggestion['kind'];
@@ -80,7 +80,7 @@ const SuggestionActions = ({
           </button>
         )}
       </RemovalForm>
-      <Problem error={applyAction.error.value} />
+      <ErrorMessage error={applyAction.error.value} />
     </>
   );
 };
@@ -95,19 +95,19 @@ const SuggestionCard = ({
   const { title, evidence, effect, request } = of;
   return (
     <section class="suggestion" aria-label={title}>
-      <h2>{shownText(title)}</h2>
+      <h2>{renderText(title)}</h2>
       <p>
-        <b>Reason:</b> {shownText(evidence)}.
+        <b>Reason:</b> {renderText(evidence)}.
       </p>
       <p>
-        <b>Effect:</b> {shownText(effect)}.
+        <b>Effect:</b> {renderText(effect)}.
       </p>
       {request === null ? (
         <p class="soft">Make this change in the application or collector that sends the telemetry.</p>
       ) : (
         <details>
           <summary>Request</summary>
-          <Raw label={`Request of: ${title}`} text={formatRequest(request)} />
+          <RawText label={`Request of: ${title}`} text={formatRequest(request)} />
         </details>
       )}
       {isPermitted(applySuggestionCall) ? <SuggestionActions of={of} onDone={onDone} /> : null}
@@ -118,7 +118,7 @@ const SuggestionCard = ({
 const KindFilter = () => (
   <label>
     Kind{' '}
-    <select value={inAddress('kind')} onChange={({ currentTarget }) => change({ kind: currentTarget.value })}>
+    <select value={readParam('kind')} onChange={({ currentTarget }) => setParams({ kind: currentTarget.value })}>
       <option value="">all</option>
       {Object.entries(kinds).map(([kind, title]) => (
         <option key={kind} value={kind}>
@@ -130,33 +130,33 @@ const KindFilter = () => (
 );
 
 export const Suggestions = () => {
-  const kind = inAddress('kind');
+  const kind = readParam('kind');
   const queryState = useQuery(suggestionsCall, { query: isKind(kind) ? { kind } : {} });
   const [done, setDone] = useState<ActionOutcome>();
-  const { answer, error } = queryState;
+  const { response, error } = queryState;
   return (
     <>
       <div class="toolbar">
         <KindFilter />
       </div>
       <p role="status">
-        {done === undefined ? '' : shownText(done.title)}{' '}
-        {done?.to === undefined ? null : <Link to={done.to}>View details</Link>}
+        {done === undefined ? '' : renderText(done.title)}{' '}
+        {done?.to === undefined ? null : <Link url={done.to}>View details</Link>}
       </p>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {isPermitted(applySuggestionCall) ? null : (
         <p class="soft">{explainDenial(applySuggestionCall, 'Applying or dismissing suggestions')}</p>
       )}
-      <Scrolled class="scrolled" label="Suggestions">
-        {answer?.items.length === 0 ? <p class="soft">No suggestions.</p> : null}
-        {answer?.items.map((each) => (
+      <ScrollRegion class="scrolled" label="Suggestions">
+        {response?.items.length === 0 ? <p class="soft">No suggestions.</p> : null}
+        {response?.items.map((each) => (
           <SuggestionCard key={each.id} of={each} onDone={setDone} />
         ))}
-        {answer === undefined || answer.missing.length === 0 ? null : (
-          <p class="problem">Suggestions unavailable for: {shownText(answer.missing.join(', '))}.</p>
+        {response === undefined || response.missing.length === 0 ? null : (
+          <p class="problem">Suggestions unavailable for: {renderText(response.missing.join(', '))}.</p>
         )}
-      </Scrolled>
-      <Freshness of={queryState} />
+      </ScrollRegion>
+      <Freshness queryState={queryState} />
     </>
   );
 };

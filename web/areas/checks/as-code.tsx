@@ -6,7 +6,7 @@ import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { toArea } from '../../frame/address.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { exportChecksCall, importChecksCall } from './calls.ts';
 
 const Import = () => {
@@ -18,11 +18,11 @@ const Import = () => {
     const answer = await action.run({ body: { source: file?.source ?? '', dryRun: isDryRun } });
     if (answer !== undefined && !isDryRun) refresh();
     return answer?.items.map(({ document, line, name, outcome, id, problems, losses }) => ({
-      at: `document ${document}, line ${line}`,
+      location: `document ${document}, line ${line}`,
       name: name ?? 'invalid',
       outcome,
       reasons: [...problems, ...losses],
-      to: id === null ? undefined : toArea('/checks', { open: id }),
+      url: id === null ? undefined : toArea('/checks', { open: id }),
     }));
   };
   return (
@@ -35,7 +35,7 @@ const Import = () => {
 };
 
 export const AsCode = () => (
-  <Scrolled class="scrolled" label="Checks as code">
+  <ScrollRegion class="scrolled" label="Checks as code">
     <h2>Export</h2>
     <a href={exportChecksCall.path} download="checks.yaml">
       All checks as YAML
@@ -45,5 +45,5 @@ export const AsCode = () => (
     ) : (
       <p class="soft">{explainDenial(importChecksCall, 'Importing checks')}</p>
     )}
-  </Scrolled>
+  </ScrollRegion>
 );

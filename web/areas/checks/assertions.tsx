@@ -1,5 +1,5 @@
 /** Assertions of a check, one per line */
-import { Wrong } from '../../editors/field.tsx';
+import { FieldProblem } from '../../editors/field.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import {
   type AssertionFields,
@@ -56,7 +56,7 @@ const AssertionRow = ({
             onChange(omitUnusedFields({ ...rest, source: currentTarget.value as AssertionFields['source'] }));
           }}
         >
-          <Options of={[...new Set([...sources, of.source])].map((each) => [each, sourceTitles[each]])} />
+          <Options options={[...new Set([...sources, of.source])].map((each) => [each, sourceTitles[each]])} />
         </select>
         {names === undefined ? null : names.length > 0 ? (
           <select
@@ -64,7 +64,7 @@ const AssertionRow = ({
             value={of.name}
             onChange={({ currentTarget }) => set({ name: currentTarget.value })}
           >
-            <Options of={names.map((each) => [each, each])} />
+            <Options options={names.map((each) => [each, each])} />
           </select>
         ) : (
           <input
@@ -82,7 +82,7 @@ const AssertionRow = ({
           value={of.operator}
           onChange={({ currentTarget }) => set({ operator: currentTarget.value as AssertionFields['operator'] })}
         >
-          <Options of={Object.entries(operatorTitles)} />
+          <Options options={Object.entries(operatorTitles)} />
         </select>
         {hasNoOperand(of.operator) ? null : (
           <input
@@ -101,7 +101,7 @@ const AssertionRow = ({
           onChange={({ currentTarget }) => set({ level: currentTarget.value as 'fail' })}
         >
           <Options
-            of={[
+            options={[
               ['fail', 'else Failed'],
               ['degrade', 'else Degraded'],
             ]}
@@ -111,7 +111,7 @@ const AssertionRow = ({
           Remove<span class="sr-only"> {label.toLowerCase()}</span>
         </button>
       </div>
-      <Wrong message={problem} />
+      <FieldProblem message={problem} />
     </fieldset>
   );
 };

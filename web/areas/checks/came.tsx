@@ -1,10 +1,10 @@
 /** Results of a requested run, per location */
-import type { Answered } from '../../client/call.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import type { ResponseBody } from '../../client/call.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 import type { runCheckCall } from './calls.ts';
 import { formatMs, PhasesBar, StateLabel } from './shown.tsx';
 
-export type LocationResult = Answered<typeof runCheckCall.of & object>['items'][number];
+export type LocationResult = ResponseBody<typeof runCheckCall.operation & object>['items'][number];
 
 export const RunResults = ({
   of,
@@ -18,13 +18,13 @@ export const RunResults = ({
     <ul class="links column">
       {of.map(({ location, run, reason }) => (
         <li key={location}>
-          <bdi>{shownText(locationName(location))}</bdi>:{' '}
+          <bdi>{renderText(locationName(location))}</bdi>:{' '}
           {run === null ? (
             reason
           ) : (
             <>
               <StateLabel of={run.outcome} /> in {formatMs(run.durationMs)} <PhasesBar of={run.phases} />{' '}
-              {shownText(run.message)}
+              {renderText(run.message)}
             </>
           )}
         </li>

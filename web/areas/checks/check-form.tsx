@@ -1,9 +1,9 @@
 /** Form to edit a check and test it before it is saved */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { useSaving, wrongIn } from '../../editors/form-state.tsx';
-import { CheckInput, NumberInput, PairsInput, SelectInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { createProblemFinder, useSaving } from '../../editors/form-state.tsx';
+import { CheckboxGroup, CheckInput, NumberInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projects } from '../../frame/project.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, tryCheckCall } from './calls.ts';
@@ -47,7 +47,7 @@ const CheckTest = ({
   nameOf,
 }: {
   readonly check: Written;
-  readonly action: Action<NonNullable<(typeof tryCheckCall)['of']>>;
+  readonly action: Action<NonNullable<(typeof tryCheckCall)['operation']>>;
   readonly nameOf: (id: string) => string;
 }) => {
   const [results, setResults] = useState<readonly LocationResult[]>([]);
@@ -62,7 +62,7 @@ const CheckTest = ({
         {action.isRunning.value ? 'Waiting for results …' : 'Run test'}
       </button>
       <RunResults of={results} nameOf={nameOf} />
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
@@ -99,7 +99,7 @@ const RunSettings = ({
       problem={wrong('retries.wait')}
       onChange={(wait) => set({ retries: { ...retries, wait } })}
     />
-    <SomeInput
+    <CheckboxGroup
       label="Locations"
       value={locations}
       options={availableLocations.map(({ id, name }) => [id, name] as const)}
@@ -131,7 +131,7 @@ const AlertingSettings = ({ check, wrong, set }: CheckFieldsProps) => {
       <PairsInput
         label="Labels, one per line"
         hint="team=shop"
-        between="="
+        separator="="
         value={check.labels ?? {}}
         problem={wrong('labels')}
         onChange={(labels) => set({ labels })}
@@ -153,22 +153,24 @@ const AlertingSettings = ({ check, wrong, set }: CheckFieldsProps) => {
   );
 };
 
-export const CheckForm = ({ before }: { readonly before: Check | undefined }) => {
-  const [check, setCheck] = useState<Written>(() => (before === undefined ? emptyCheck : pickWritableFields(before)));
+export const CheckForm = ({ savedItem }: { readonly savedItem: Check | undefined }) => {
+  const [check, setCheck] = useState<Written>(() =>
+    savedItem === undefined ? emptyCheck : pickWritableFields(savedItem),
+  );
   const [tryAction] = useState(() => new Action(tryCheckCall));
-  const { answer, error: loadError } = useQuery(locationsCall, {});
-  const { save, isRunning, error, ...saveState } = useSaving(createCheckCall, replaceCheckCall, before, (saved) => {
+  const { response, error: loadError } = useQuery(locationsCall, {});
+  const { save, isRunning, error, ...saveState } = useSaving(createCheckCall, replaceCheckCall, savedItem, (saved) => {
     if (saved.token !== undefined) newHeartbeatToken.value = { id: saved.id, token: saved.token };
   });
   const wrong = (path: string): string | undefined =>
-    saveState.wrong(path) ?? wrongIn(tryAction.error.value)(`check.${path}`);
+    saveState.findProblem(path) ?? createProblemFinder(tryAction.error.value)(`check.${path}`);
   const set = (fields: Partial<Written>): void => setCheck((now) => ({ ...now, ...fields }));
-  const locations = answer?.items ?? [];
+  const locations = response?.items ?? [];
   const { type } = check;
   const hasRuns = type !== 'heartbeat';
   return (
     <div class="form">
-      <Problem error={loadError} />
+      <ErrorMessage error={loadError} />
       <TextInput label="Name" value={check.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
         label="Description"
@@ -203,9 +205,9 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
           />
         ) : null}
         <button type="button" disabled={isRunning} onClick={() => void save(check)}>
-          {before === undefined ? 'Create check' : 'Save check'}
+          {savedItem === undefined ? 'Create check' : 'Save check'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

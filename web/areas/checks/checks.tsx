@@ -1,17 +1,17 @@
 /** Synthetic checks with their current state and uptime, and the details of a single check with its runs */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { openedOf, writeOf } from '../../editors/form-state.tsx';
+import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
-import { partsOf } from '../../frame/parts.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import {
   type Check,
@@ -43,7 +43,7 @@ const ClockSkewWarnings = ({ of }: { readonly of: readonly Location[] }) => {
     <ul aria-label="Locations with clock differences">
       {skewedLocations.map(({ id, name, clockAheadMs }) => (
         <li key={id} class="text-warn">
-          The clock of <bdi>{shownText(name)}</bdi> is {formatMs(Math.abs(clockAheadMs ?? 0))}{' '}
+          The clock of <bdi>{renderText(name)}</bdi> is {formatMs(Math.abs(clockAheadMs ?? 0))}{' '}
           {(clockAheadMs ?? 0) > 0 ? 'ahead' : 'behind'}; timestamps use the clock of the platform.
         </li>
       ))}
@@ -65,7 +65,7 @@ const HeartbeatToken = ({ check: { id, tokenPrefix } }: { readonly check: Check 
     <>
       {newToken === '' ? (
         <p>
-          Token prefix: <code>{shownText(tokenPrefix ?? '')}</code>
+          Token prefix: <code>{renderText(tokenPrefix ?? '')}</code>
         </p>
       ) : (
         <p role="status">
@@ -96,8 +96,8 @@ const EnableSwitch = ({ check: { id, version, enabled } }: { readonly check: Che
 
 const Details = ({ item: check }: { readonly item: Check }) => {
   const { id } = check;
-  const { answer, error } = useQuery(locationsCall, {});
-  const locations = answer?.items ?? [];
+  const { response, error } = useQuery(locationsCall, {});
+  const locations = response?.items ?? [];
   const locationName = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
   const unsupportedLocations = locations.flatMap(({ id: location, name, unsupportedTypes: types }) =>
     types
@@ -106,17 +106,17 @@ const Details = ({ item: check }: { readonly item: Check }) => {
   );
   return (
     <>
-      <Problem error={error} />
-      <p>{shownText(check.description ?? '', { lines: true })}</p>
+      <ErrorMessage error={error} />
+      <p>{renderText(check.description ?? '', { lines: true })}</p>
       <p>
         <StateLabel of={describeState(check)} />
-        {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
+        {check.since === null ? '' : ` since ${formatIsoTime(check.since)}`}
       </p>
       {unsupportedLocations.length === 0 ? null : (
         <ul aria-label="Locations that cannot run this check">
           {unsupportedLocations.map(({ location, name, reason }) => (
             <li key={location} class="text-warn">
-              <bdi>{shownText(name)}</bdi> cannot run this check: {shownText(reason)}
+              <bdi>{renderText(name)}</bdi> cannot run this check: {renderText(reason)}
             </li>
           ))}
         </ul>
@@ -136,7 +136,7 @@ const Details = ({ item: check }: { readonly item: Check }) => {
           timeout: check.timeout,
           retries: check.retries?.count,
           locations: check.locations.map(locationName).join(', '),
-          'next run': check.nextDueAt?.map((at) => shownMoment(at)).join(', '),
+          'next run': check.nextDueAt?.map((at) => formatIsoTime(at)).join(', '),
           ...check.labels,
         }}
       />
@@ -145,54 +145,54 @@ const Details = ({ item: check }: { readonly item: Check }) => {
 };
 
 const noun = 'check';
-const CheckForm = later(async () => (await import('./check-form.tsx')).CheckForm);
+const CheckForm = lazyLoad(async () => (await import('./check-form.tsx')).CheckForm);
 
-const List = listed({
+const List = createListView({
   title: 'Checks',
   call: checksCall,
   isOfProject: true,
   search: 'Search by name',
-  nothing: 'No checks yet.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No checks yet.',
+  toKey: ({ id }) => id,
   columns: {
     Name: ({ name }) => name,
     State: (check) => <StateLabel of={describeState(check)} />,
-    Since: ({ since }) => shownMoment(since),
+    Since: ({ since }) => formatIsoTime(since),
     '1 day': ({ uptime }) => formatUptime(uptime?.day),
     '30 days': ({ uptime }) => formatUptime(uptime?.days30),
     '90 days': ({ uptime }) => formatUptime(uptime?.days90),
     Type: ({ type }) => typeNames[type],
     Frequency: ({ every }) => every,
   },
-  numbers: ['1 day', '30 days', '90 days'],
-  Tools: writeOf(noun, createCheckCall),
-  Open: openedOf({ noun, path: '/api/synthetics/checks/{id}', Form: CheckForm, Details }),
+  numericColumns: ['1 day', '30 days', '90 days'],
+  Tools: createNewButton(noun, createCheckCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/synthetics/checks/{id}', Form: CheckForm, Details }),
 });
 
-export const Checks = partsOf('Checks', [
+export const Checks = createTabbedView('Checks', [
   { name: '', title: 'Checks', View: List },
   {
     name: 'variables',
     title: 'Variables',
     requiredCall: variablesCall,
-    View: later(async () => (await import('./variables.tsx')).Variables),
+    View: lazyLoad(async () => (await import('./variables.tsx')).Variables),
   },
   {
     name: 'downtimes',
     title: 'Downtimes',
     requiredCall: downtimesCall,
-    View: later(async () => (await import('./downtimes.tsx')).Downtimes),
+    View: lazyLoad(async () => (await import('./downtimes.tsx')).Downtimes),
   },
   {
     name: 'locations',
     title: 'Locations',
     requiredCall: locationsCall,
-    View: later(async () => (await import('./locations.tsx')).Locations),
+    View: lazyLoad(async () => (await import('./locations.tsx')).Locations),
   },
   {
     name: 'code',
     title: 'As code',
     requiredCall: exportChecksCall,
-    View: later(async () => (await import('./as-code.tsx')).AsCode),
+    View: lazyLoad(async () => (await import('./as-code.tsx')).AsCode),
   },
 ]);

@@ -1,34 +1,41 @@
 /** Planned downtimes of checks: next occurrence and scope. Each is also a maintenance window. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { writeOf, wrongIn } from '../../editors/form-state.tsx';
-import { PairsInput, SomeInput } from '../../editors/inputs.tsx';
-import { againOf, NextTimes, newPlan, PlanObjectives, PlanProjects, PlanTimes } from '../../editors/plan.tsx';
+import { createNewButton, createProblemFinder } from '../../editors/form-state.tsx';
+import { CheckboxGroup, PairsInput } from '../../editors/inputs.tsx';
+import {
+  createPlan,
+  formatRecurrence,
+  NextOccurrences,
+  PlanProjectFields,
+  PlanSloField,
+  PlanTimeFields,
+} from '../../editors/plan.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
-import { change, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { checksCall, createDowntimeCall, type Downtime, deleteDowntimeCall, downtimesCall } from './calls.ts';
 
 const DowntimeForm = () => {
   const [action] = useState(() => new Action(createDowntimeCall));
-  const { answer, error: loadError } = useQuery(checksCall, { query: { limit: 1000 } });
-  const [plan, setPlan] = useState(newPlan);
+  const { response, error: loadError } = useQuery(checksCall, { query: { limit: 1000 } });
+  const [plan, setPlan] = useState(createPlan);
   const [scope, setScope] = useState<{ readonly checkIds: readonly string[]; readonly labels: Record<string, string> }>(
     { checkIds: [], labels: {} },
   );
   const error = action.error.value;
-  const wrong = (path: string): string | undefined => wrongIn(error)(path);
+  const findProblem = (path: string): string | undefined => createProblemFinder(error)(path);
   const planProps = {
     plan,
-    wrong,
+    findProblem,
     onChange: (changed: Partial<typeof plan>): void => setPlan((now) => ({ ...now, ...changed })),
   };
   const save = async (): Promise<void> => {
@@ -36,35 +43,35 @@ const DowntimeForm = () => {
       body: { ...plan, checkIds: [...scope.checkIds], labels: scope.labels },
     });
     if (createdDowntime === undefined) return;
-    change({ open: createdDowntime.id });
+    setParams({ open: createdDowntime.id });
     refresh();
   };
   return (
     <div class="form">
-      <Problem error={loadError} />
-      <PlanTimes {...planProps} />
-      <SomeInput
+      <ErrorMessage error={loadError} />
+      <PlanTimeFields {...planProps} />
+      <CheckboxGroup
         label="Checks"
         value={scope.checkIds}
-        problem={wrong('checkIds')}
-        options={(answer?.items ?? []).map(({ id, name }) => [id, name] as const)}
+        problem={findProblem('checkIds')}
+        options={(response?.items ?? []).map(({ id, name }) => [id, name] as const)}
         onChange={(checkIds) => setScope({ ...scope, checkIds })}
       />
       <PairsInput
         label="Check labels (match all), one per line"
         hint="team=shop"
-        between="="
+        separator="="
         value={scope.labels}
-        problem={wrong('labels')}
+        problem={findProblem('labels')}
         onChange={(labels) => setScope({ ...scope, labels })}
       />
-      <PlanProjects {...planProps} />
-      <PlanObjectives {...planProps} />
+      <PlanProjectFields {...planProps} />
+      <PlanSloField {...planProps} />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
           Schedule downtime
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
@@ -81,29 +88,29 @@ const DowntimeActions = ({ of: { id, version }, onClose }: { readonly of: Downti
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
-      <Link to={toArea('/alerts/maintenance', { open: id, edit: id })}>Edit as maintenance window</Link>
+      <Link url={toArea('/alerts/maintenance', { open: id, edit: id })}>Edit as maintenance window</Link>
     </RemovalForm>
   );
 };
 
 const noun = 'downtime';
 
-export const Downtimes = listed({
+export const Downtimes = createListView({
   title: 'Downtimes',
   call: downtimesCall,
-  sent: { limit: '' },
+  fixedParams: { limit: '' },
   filters: ['checkId'],
-  nothing: 'No downtimes yet.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No downtimes yet.',
+  toKey: ({ id }) => id,
   columns: {
     Downtime: ({ name }) => name,
     State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
     Checks: ({ checks }) => checks.map(({ name }) => name).join(', '),
-    'Next occurrence': ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
-    Recurrence: againOf,
+    'Next occurrence': ({ times: [next] }) => formatIsoTime(next?.from ?? null).slice(0, 16),
+    Recurrence: formatRecurrence,
   },
-  Tools: writeOf(noun, createDowntimeCall),
-  Open: ({
+  Tools: createNewButton(noun, createDowntimeCall),
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -120,10 +127,10 @@ export const Downtimes = listed({
       ) : (
         <>
           <DowntimeActions key={item.version} of={item} onClose={onClose} />
-          <p>{shownText(item.description ?? '', { lines: true })}</p>
+          <p>{renderText(item.description ?? '', { lines: true })}</p>
           <Fields
             values={{
-              recurrence: againOf(item),
+              recurrence: formatRecurrence(item),
               'duration (minutes)': item.durationMinutes,
               'time zone': item.timeZone,
               labels: Object.entries(item.labels).join(', '),
@@ -135,11 +142,11 @@ export const Downtimes = listed({
           <ul class="links column">
             {item.checks.map((check) => (
               <li key={check.id}>
-                <Link to={toArea('/checks', { open: check.id })}>{shownText(check.name)}</Link>
+                <Link url={toArea('/checks', { open: check.id })}>{renderText(check.name)}</Link>
               </li>
             ))}
           </ul>
-          <NextTimes times={item.times} />
+          <NextOccurrences times={item.times} />
         </>
       )}
     </SidePanel>

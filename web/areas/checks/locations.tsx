@@ -2,16 +2,16 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { writeOf, wrongIn } from '../../editors/form-state.tsx';
+import { createNewButton, createProblemFinder } from '../../editors/form-state.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
-import { change } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { createLocationCall, deleteLocationCall, type Location, locationsCall } from './calls.ts';
 
@@ -26,7 +26,7 @@ const RegisterForm = () => {
     const createdLocation = await action.run({ body: fields });
     if (createdLocation === undefined) return;
     newLocationToken.value = { id: createdLocation.id, token: createdLocation.token };
-    change({ open: createdLocation.id });
+    setParams({ open: createdLocation.id });
     refresh();
   };
   return (
@@ -34,21 +34,21 @@ const RegisterForm = () => {
       <TextInput
         label="Name"
         value={fields.name}
-        problem={wrongIn(error)('name')}
+        problem={createProblemFinder(error)('name')}
         onChange={(name) => setFields({ ...fields, name })}
       />
       <TextInput
         label="Description"
         maxLength={4096}
         value={fields.description}
-        problem={wrongIn(error)('description')}
+        problem={createProblemFinder(error)('description')}
         onChange={(description) => setFields({ ...fields, description })}
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void register()}>
           Register location
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
@@ -75,22 +75,22 @@ const DeleteForm = ({ id, onClose }: { readonly id: string; readonly onClose: ()
 
 const noun = 'location';
 
-export const Locations = listed({
+export const Locations = createListView({
   title: 'Locations',
   call: locationsCall,
-  sent: { limit: '' },
-  nothing: 'No locations yet.',
-  keyOf: ({ id }) => id,
+  fixedParams: { limit: '' },
+  emptyText: 'No locations yet.',
+  toKey: ({ id }) => id,
   columns: {
     Location: ({ name }) => name,
     Description: ({ description }) => description,
     Checks: ({ checks }) => checks,
-    'Last seen': ({ lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
+    'Last seen': ({ lastSeenAt }) => formatIsoTime(lastSeenAt) || 'never',
     'Unsupported checks': ({ unsupportedTypes }) => unsupportedTypes.map(({ type }) => type).join(', '),
   },
-  numbers: ['Checks'],
-  Tools: writeOf(noun, createLocationCall),
-  Open: ({
+  numericColumns: ['Checks'],
+  Tools: createNewButton(noun, createLocationCall),
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -114,14 +114,14 @@ export const Locations = listed({
               description: item.description,
               'token prefix': item.prefix,
               checks: item.checks,
-              'last seen': shownMoment(item.lastSeenAt) || 'never',
-              registered: shownMoment(item.createdAt),
+              'last seen': formatIsoTime(item.lastSeenAt) || 'never',
+              registered: formatIsoTime(item.createdAt),
             }}
           />
           <ul aria-label="Unsupported checks">
             {item.unsupportedTypes.map(({ type, reason }) => (
               <li key={type} class="text-warn">
-                {shownText(type)}: {shownText(reason)}
+                {renderText(type)}: {renderText(reason)}
               </li>
             ))}
           </ul>

@@ -1,8 +1,8 @@
 /** Screenshots of a browser check at the end of its last passed and its last failed run */
 
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { screenshotsCall } from './calls.ts';
 
@@ -16,21 +16,23 @@ export const Screenshots = ({
   readonly id: string;
   readonly locationName: (id: string) => string;
 }) => {
-  const { answer, error } = useQuery(screenshotsCall, { params: { id } });
+  const { response, error } = useQuery(screenshotsCall, { params: { id } });
   return (
     <>
       <h3>Screenshots</h3>
-      <Problem error={error} />
-      {answer?.items.length === 0 ? <p class="soft">No screenshots yet.</p> : null}
-      {answer?.items.map(({ location, kind, dueAt, content }) => (
+      <ErrorMessage error={error} />
+      {response?.items.length === 0 ? <p class="soft">No screenshots yet.</p> : null}
+      {response?.items.map(({ location, kind, dueAt, content }) => (
         <figure key={`${location} ${kind}`} class="picture">
           <img src={`data:image/jpeg;base64,${content}`} alt={`Screenshot at the end of the ${captions[kind]}`} />
           <figcaption>
-            <bdi>{shownText(locationName(location))}</bdi>, {captions[kind]}: {shownMoment(dueAt)}
+            <bdi>{renderText(locationName(location))}</bdi>, {captions[kind]}: {formatIsoTime(dueAt)}
           </figcaption>
         </figure>
       ))}
-      {typeof answer?.nextCursor === 'string' ? <p class="soft">Screenshots of more locations are not shown.</p> : null}
+      {typeof response?.nextCursor === 'string' ? (
+        <p class="soft">Screenshots of more locations are not shown.</p>
+      ) : null}
     </>
   );
 };

@@ -1,15 +1,15 @@
 /** Runs of a check in the selected time range, and a button to run it now */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Run, runCheckCall, runsCall } from './calls.ts';
@@ -25,15 +25,15 @@ interface LocationNameProps {
 /** Details of a run that did not pass, step by step if there are several. */
 const RunDetails = ({ run }: { readonly run: Run }) => (
   <>
-    {shownText(run.message)}
+    {renderText(run.message)}
     {run.steps.length < 2 && run.steps[0]?.page === undefined ? null : (
       <details>
         <summary>{run.steps.length === 1 ? '1 step' : `${run.steps.length} steps`}</summary>
         <ol>
           {run.steps.map(({ name, outcome, phases, message, status, page }, at) => (
             <li key={`${at} ${name}`}>
-              <bdi>{shownText(name)}</bdi>: <StateLabel of={outcome} /> {status} <PhasesBar of={phases} />{' '}
-              {shownText(message)}
+              <bdi>{renderText(name)}</bdi>: <StateLabel of={outcome} /> {status} <PhasesBar of={phases} />{' '}
+              {renderText(message)}
               {page === undefined ? null : <StepPage page={page} />}
             </li>
           ))}
@@ -47,14 +47,14 @@ const RunRow = ({ run, locationName }: { readonly run: Run } & LocationNameProps
   <tr>
     <td>
       {run.traceId === '' ? (
-        shownMoment(run.dueAt)
+        formatIsoTime(run.dueAt)
       ) : (
-        <Link to={toArea(`/traces/${run.traceId}`)}>{shownMoment(run.dueAt)}</Link>
+        <Link url={toArea(`/traces/${run.traceId}`)}>{formatIsoTime(run.dueAt)}</Link>
       )}
       {run.isManual ? ' manual' : ''}
     </td>
     <td>
-      <bdi>{shownText(locationName(run.location))}</bdi>
+      <bdi>{renderText(locationName(run.location))}</bdi>
     </td>
     <td>
       <StateLabel of={run.outcome} />
@@ -70,25 +70,25 @@ const RunRow = ({ run, locationName }: { readonly run: Run } & LocationNameProps
 );
 
 export const Runs = ({ id, locationName }: { readonly id: string } & LocationNameProps) => {
-  const [runPages] = useState(() => new Paged(runsCall, ({ items }) => items));
-  const { from, to } = writtenRange.value;
+  const [runPages] = useState(() => new PagedList(runsCall, ({ items }) => items));
+  const { from, to } = timeRange.value;
   useEffect(() => {
     runPages.load({ params: { id }, query: { from, to, limit: 100 } });
     return () => runPages.cancel();
-  }, [id, from, to, refreshes.value]);
-  const { answer, error } = runPages.first.state.value;
+  }, [id, from, to, refreshCount.value]);
+  const { response, error } = runPages.first.state.value;
   const runs = runPages.items.value;
   const runWithMostPhases = runs.toSorted((l, r) => Object.keys(r.phases).length - Object.keys(l.phases).length)[0];
   return (
     <>
       <h3>Runs</h3>
-      <Problem error={error ?? runPages.furtherError.value} />
+      <ErrorMessage error={error ?? runPages.loadMoreError.value} />
       {runWithMostPhases === undefined ? (
-        <p class="soft">{answer === undefined ? '' : 'No runs in this range.'}</p>
+        <p class="soft">{response === undefined ? '' : 'No runs in this range.'}</p>
       ) : (
         <>
           <PhasesLegend of={runWithMostPhases.phases} />
-          <Scrolled class="numbers runs" label="Runs">
+          <ScrollRegion class="numbers runs" label="Runs">
             <table class="figures texts">
               <TableHeader columns={['Scheduled', 'Location', 'Outcome', 'Duration', 'Phases', 'Reason']} />
               <tbody>
@@ -97,8 +97,8 @@ export const Runs = ({ id, locationName }: { readonly id: string } & LocationNam
                 ))}
               </tbody>
             </table>
-            <ShowMore of={runPages} />
-          </Scrolled>
+            <ShowMore list={runPages} />
+          </ScrollRegion>
         </>
       )}
     </>
@@ -121,7 +121,7 @@ export const RunNow = ({ id, locationName }: { readonly id: string } & LocationN
         {action.isRunning.value ? 'Waiting for results …' : 'Run now'}
       </button>
       <RunResults of={results} nameOf={locationName} />
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </div>
   );
 };

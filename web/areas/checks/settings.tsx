@@ -2,8 +2,8 @@
 import {
   CheckInput,
   JsonInput,
-  LinesInput,
   ListInput,
+  MultilineInput,
   NumberInput,
   PairsInput,
   SelectInput,
@@ -45,21 +45,21 @@ const SettingInput = ({
     return <NumberInput {...inputProps} value={typeof value === 'number' ? value : null} onChange={onChange} />;
   if (kind === 'pairs')
     return (
-      <PairsInput {...inputProps} between=":" value={(value ?? {}) as Record<string, string>} onChange={onChange} />
+      <PairsInput {...inputProps} separator=":" value={(value ?? {}) as Record<string, string>} onChange={onChange} />
     );
   if (kind === 'list')
     return (
       <ListInput
         {...inputProps}
         value={(value ?? []) as string[]}
-        read={identity}
-        write={identity}
+        parseItem={identity}
+        formatItem={identity}
         onChange={onChange}
       />
     );
   if (kind === 'lines')
     return (
-      <LinesInput {...inputProps} value={text} onChange={(written) => onChange(written === '' ? null : written)} />
+      <MultilineInput {...inputProps} value={text} onChange={(written) => onChange(written === '' ? null : written)} />
     );
   if (kind === 'text' || kind === 'optional')
     return (

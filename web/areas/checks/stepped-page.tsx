@@ -1,6 +1,6 @@
 /** The page at the end of a browser step: its URL, web vitals, requests and console messages */
-import { shownText } from '../../frame/shown-text.tsx';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import type { Run } from './calls.ts';
 import { formatMs } from './shown.tsx';
@@ -48,17 +48,17 @@ const RequestBar = ({ request, totalMs }: { readonly request: PageRequest; reado
 const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) => {
   const wholeMs = Math.max(0, ...requests.map(requestEndMs));
   return (
-    <Scrolled class="numbers runs" label="Requests">
+    <ScrollRegion class="numbers runs" label="Requests">
       <table class="figures texts">
         <TableHeader columns={['Request', 'Type', 'Status', 'Bytes', 'Timeline']} />
         <tbody>
           {requests.map((request, at) => (
             <tr key={`${at} ${request.url}`}>
               <td>
-                {request.method} <bdi>{shownText(request.url)}</bdi>
+                {request.method} <bdi>{renderText(request.url)}</bdi>
               </td>
               <td>{request.type}</td>
-              <td class={hasFailed(request) ? 'text-error' : ''}>{shownText(formatResult(request))}</td>
+              <td class={hasFailed(request) ? 'text-error' : ''}>{renderText(formatResult(request))}</td>
               <td class="number">{request.bytes?.toLocaleString('en')}</td>
               <td>
                 <RequestBar request={request} totalMs={wholeMs} />
@@ -68,7 +68,7 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
         </tbody>
       </table>
       {leftOut === 0 ? null : <p class="soft">{leftOut.toLocaleString('en')} more requests were not stored.</p>}
-    </Scrolled>
+    </ScrollRegion>
   );
 };
 
@@ -78,14 +78,14 @@ export const StepPage = ({ page }: { readonly page: Page }) => {
   return (
     <>
       <p>
-        <bdi>{shownText(url)}</bdi>
+        <bdi>{renderText(url)}</bdi>
         {vitalsText === '' ? '' : `: ${vitalsText}`}
       </p>
       {errors.length === 0 ? null : (
         <ul aria-label="Page errors">
           {errors.map((error, at) => (
             <li key={`${at} ${error}`} class="text-error">
-              {shownText(error)}
+              {renderText(error)}
             </li>
           ))}
         </ul>

@@ -1,10 +1,10 @@
 /** Uptime of a check and its locations, and of each day of the last month */
 
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { zone } from '../../frame/shown-time.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { displayTimeZone } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Check, type Uptime, uptimeCall } from './calls.ts';
 import { formatMs, formatUptime } from './shown.tsx';
@@ -45,16 +45,17 @@ export const Uptimes = ({
   readonly check: Check;
   readonly locationName: (id: string) => string;
 }) => {
-  const timeZone = zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
-  const { answer, error } = useQuery(uptimeCall, {
+  const timeZone =
+    displayTimeZone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : displayTimeZone.value;
+  const { response, error } = useQuery(uptimeCall, {
     params: { id: check.id },
     query: { from: 'now-30d', to: 'now', period: 'day', timeZone },
   });
-  const byLocation = Map.groupBy(answer?.items ?? [], ({ location }) => location);
+  const byLocation = Map.groupBy(response?.items ?? [], ({ location }) => location);
   return (
     <>
       <h3>Uptime</h3>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <table class="figures">
         <TableHeader columns={Object.keys(uptimePeriods)} />
         <tbody>
@@ -65,7 +66,7 @@ export const Uptimes = ({
           </tr>
         </tbody>
       </table>
-      <Scrolled class="numbers" label="Last 30 days">
+      <ScrollRegion class="numbers" label="Last 30 days">
         <table class="figures texts">
           <TableHeader columns={['Location', 'Last 30 days']} />
           <tbody>
@@ -74,7 +75,7 @@ export const Uptimes = ({
               return (
                 <tr key={location}>
                   <td>
-                    <bdi>{shownText(name)}</bdi>
+                    <bdi>{renderText(name)}</bdi>
                   </td>
                   <td>
                     <DailyUptime name={name} of={of} />
@@ -84,7 +85,7 @@ export const Uptimes = ({
             })}
           </tbody>
         </table>
-      </Scrolled>
+      </ScrollRegion>
     </>
   );
 };

@@ -4,17 +4,17 @@
  */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { writeOf, wrongIn } from '../../editors/form-state.tsx';
-import { CheckInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
+import { createNewButton, createProblemFinder } from '../../editors/form-state.tsx';
+import { CheckInput, ListInput, MultilineInput, TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
-import { change, inAddress, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { deleteVariableCall, setVariableCall, type Variable, variablesCall } from './calls.ts';
 
@@ -39,7 +39,7 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
     const hosts = fields.isSecret ? fields.hosts : [];
     const saved = await action.run({ params: { name: name.trim() }, body: { ...fields, hosts } });
     if (saved === undefined) return;
-    change({ open: saved.name, edit: '' });
+    setParams({ open: saved.name, edit: '' });
     refresh();
   };
   return (
@@ -50,17 +50,17 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
           hint="Letters, digits, _ and -. Checks use {{variables.NAME}}"
           maxLength={64}
           value={name}
-          problem={wrongIn(error)('name')}
+          problem={createProblemFinder(error)('name')}
           onChange={setName}
         />
       ) : null}
-      <LinesInput
+      <MultilineInput
         label="Value"
         hint={
           storedVariable?.isSecret === true ? 'The secret is hidden. An unchanged field keeps the stored secret.' : ''
         }
         value={fields.value}
-        problem={wrongIn(error)('value')}
+        problem={createProblemFinder(error)('value')}
         onChange={(value) => set({ value })}
       />
       <CheckInput
@@ -73,9 +73,9 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
           label="Allowed hosts"
           hint="shop.example, *.shop.example"
           value={fields.hosts}
-          problem={wrongIn(error)('hosts')}
-          read={identity}
-          write={identity}
+          problem={createProblemFinder(error)('hosts')}
+          parseItem={identity}
+          formatItem={identity}
           onChange={(hosts) => set({ hosts: [...hosts] })}
         />
       ) : null}
@@ -83,14 +83,14 @@ const VariableForm = ({ storedVariable }: { readonly storedVariable: Variable | 
         label="Description"
         maxLength={4096}
         value={fields.description}
-        problem={wrongIn(error)('description')}
+        problem={createProblemFinder(error)('description')}
         onChange={(description) => set({ description })}
       />
       <div class="act">
         <button type="button" disabled={action.isRunning.value || name.trim() === ''} onClick={() => void save()}>
           {storedVariable === undefined ? 'Create variable' : 'Save variable'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
@@ -107,7 +107,7 @@ const VariableActions = ({ name, onClose }: { readonly name: string; readonly on
       remove={() => action.run({ params: { name } })}
       onRemoved={onClose}
     >
-      <button type="button" class="plain" onClick={() => change({ edit: name })}>
+      <button type="button" class="plain" onClick={() => setParams({ edit: name })}>
         Edit
       </button>
     </RemovalForm>
@@ -122,7 +122,7 @@ const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; r
         description: variable.description,
         value: variable.isSecret ? 'secret' : variable.value,
         'allowed hosts': variable.hosts.join(', '),
-        updated: shownMoment(variable.updatedAt),
+        updated: formatIsoTime(variable.updatedAt),
       }}
     />
     <h3>Used by checks</h3>
@@ -130,7 +130,7 @@ const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; r
     <ul class="links column">
       {variable.checks.map((check) => (
         <li key={check.id}>
-          <Link to={toArea('/checks', { open: check.id })}>{shownText(check.name)}</Link>
+          <Link url={toArea('/checks', { open: check.id })}>{renderText(check.name)}</Link>
         </li>
       ))}
     </ul>
@@ -149,7 +149,7 @@ const VariablePanel = ({
   readonly onClose: () => void;
 }) => {
   const close = (): void => {
-    change({ edit: '' });
+    setParams({ edit: '' });
     onClose();
   };
   const isNew = id === 'new' && item === undefined;
@@ -159,7 +159,7 @@ const VariablePanel = ({
         <VariableForm storedVariable={undefined} />
       ) : item === undefined ? (
         <p>This variable does not exist.</p>
-      ) : inAddress('edit') === id && isPermitted(setVariableCall) ? (
+      ) : readParam('edit') === id && isPermitted(setVariableCall) ? (
         <VariableForm key={item.updatedAt} storedVariable={item} />
       ) : (
         <VariableDetails variable={item} onClose={close} />
@@ -168,20 +168,20 @@ const VariablePanel = ({
   );
 };
 
-export const Variables = listed({
+export const Variables = createListView({
   title: 'Variables',
   call: variablesCall,
-  sent: { limit: '' },
-  nothing: 'No variables yet.',
-  keyOf: ({ name }) => name,
+  fixedParams: { limit: '' },
+  emptyText: 'No variables yet.',
+  toKey: ({ name }) => name,
   columns: {
     Name: ({ name }) => name,
     Value: ({ isSecret, value }) => (isSecret ? <span class="soft">secret</span> : value),
     'Allowed hosts': ({ hosts }) => hosts.join(', '),
     Checks: ({ checks }) => checks.length,
-    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
-  numbers: ['Checks'],
-  Tools: writeOf(noun, setVariableCall),
-  Open: VariablePanel,
+  numericColumns: ['Checks'],
+  Tools: createNewButton(noun, setVariableCall),
+  ItemPanel: VariablePanel,
 });

@@ -9,7 +9,7 @@ import type {
   DashboardResponse,
   PanelItem,
 } from '../../../subjects/dashboards/query/question.ts';
-import { asCurl } from '../../client/as-curl.ts';
+import { toCurl } from '../../client/as-curl.ts';
 import type { QueryState } from '../../client/query.ts';
 import { CallError, requestLines } from '../../client/request.ts';
 import { type Document, queryCall } from './calls.ts';
@@ -121,7 +121,7 @@ export class DashboardResults {
     const sent = { params: { id }, body: { ...question, panels, annotations: isHead } };
     const { signal } = this.#abortController;
     this.#running++;
-    const curl = asCurl(queryCall, sent);
+    const curl = toCurl(queryCall, sent);
     this.state.value = { ...this.state.peek(), isLoading: true, error: undefined, curl };
     const started = performance.now();
     const found = new Map<string, PanelItem[]>();
@@ -143,7 +143,7 @@ export class DashboardResults {
     this.#running--;
     const isLoading = this.#running > 0;
     const durationMs = performance.now() - started;
-    this.state.value = { ...this.state.peek(), isLoading, answer: {}, answeredAt: Date.now(), durationMs };
+    this.state.value = { ...this.state.peek(), isLoading, response: {}, respondedAt: Date.now(), durationMs };
   }
 
   /** Does not replace an empty list with another empty list, so that charts are not rendered again. */

@@ -24,36 +24,43 @@ import type { listTemplates } from '../../../api/groups/templates/list.ts';
 import type { getTemplate } from '../../../api/groups/templates/read.ts';
 import type { getTemplateUsage } from '../../../api/groups/templates/usage.ts';
 import type { DashboardFields, Panel as DeclaredPanel } from '../../../subjects/dashboards/document.ts';
-import { type Answered, callOf, creationOf, type Filtered, removalOf, replacementOf } from '../../client/call.ts';
+import {
+  declareCall,
+  declareCreateCall,
+  declareDeleteCall,
+  declareReplaceCall,
+  type ResponseBody,
+  type WithFilters,
+} from '../../client/call.ts';
 
-export const listDashboardsCall = callOf<Filtered<typeof listDashboards>>('GET', '/api/dashboards');
-export const readCall = callOf<typeof getDashboard>('GET', '/api/dashboards/{id}');
-export const createCall = creationOf<typeof dashboardResource, typeof DashboardFields>('/api/dashboards');
-export const saveCall = replacementOf<typeof dashboardResource, typeof DashboardFields>('/api/dashboards/{id}');
-export const removeCall = removalOf('/api/dashboards/{id}');
-export const addPanelCall = callOf<typeof addPanel>('POST', '/api/dashboards/{id}/panels');
-export const cloneCall = callOf<typeof cloneDashboard>('POST', '/api/dashboards/{id}/clone');
-export const queryCall = callOf<typeof queryDashboard>('POST', '/api/dashboards/{id}/query');
-export const importCall = callOf<typeof importDashboard>('POST', '/api/dashboards/import');
-export const versionsCall = callOf<typeof listDashboardVersions>('GET', '/api/dashboards/{id}/versions');
-export const versionCall = callOf<typeof getDashboardVersion>('GET', '/api/dashboards/{id}/versions/{version}');
-export const restoreCall = callOf<typeof restoreDashboardVersion>(
+export const listDashboardsCall = declareCall<WithFilters<typeof listDashboards>>('GET', '/api/dashboards');
+export const readCall = declareCall<typeof getDashboard>('GET', '/api/dashboards/{id}');
+export const createCall = declareCreateCall<typeof dashboardResource, typeof DashboardFields>('/api/dashboards');
+export const saveCall = declareReplaceCall<typeof dashboardResource, typeof DashboardFields>('/api/dashboards/{id}');
+export const removeCall = declareDeleteCall('/api/dashboards/{id}');
+export const addPanelCall = declareCall<typeof addPanel>('POST', '/api/dashboards/{id}/panels');
+export const cloneCall = declareCall<typeof cloneDashboard>('POST', '/api/dashboards/{id}/clone');
+export const queryCall = declareCall<typeof queryDashboard>('POST', '/api/dashboards/{id}/query');
+export const importCall = declareCall<typeof importDashboard>('POST', '/api/dashboards/import');
+export const versionsCall = declareCall<typeof listDashboardVersions>('GET', '/api/dashboards/{id}/versions');
+export const versionCall = declareCall<typeof getDashboardVersion>('GET', '/api/dashboards/{id}/versions/{version}');
+export const restoreCall = declareCall<typeof restoreDashboardVersion>(
   'POST',
   '/api/dashboards/{id}/versions/{version}/restore',
 );
-export const snapshotsCall = callOf<typeof listDashboardSnapshots>('GET', '/api/dashboards/{id}/snapshots');
-export const createSnapshotCall = callOf<typeof createDashboardSnapshot>('POST', '/api/dashboards/{id}/snapshots');
-export const revokeSnapshotCall = callOf<typeof revokeDashboardSnapshot>('DELETE', '/api/snapshots/{id}');
-export const sharedSnapshotCall = callOf<typeof getSharedSnapshot>('GET', '/api/shared-snapshots/{token}');
-export const templatesCall = callOf<typeof listTemplates>('GET', '/api/templates');
-export const templateCall = callOf<typeof getTemplate>('GET', '/api/templates/{id}');
-export const templateUsageCall = callOf<typeof getTemplateUsage>('GET', '/api/templates/usage');
-export const instantiateCall = callOf<typeof instantiateTemplate>('POST', '/api/templates/{id}/instantiate');
-export const addFavouriteCall = callOf<typeof markTemplate>('PUT', '/api/templates/{id}/favourite');
-export const removeFavouriteCall = callOf<typeof unmarkTemplate>('DELETE', '/api/templates/{id}/favourite');
+export const snapshotsCall = declareCall<typeof listDashboardSnapshots>('GET', '/api/dashboards/{id}/snapshots');
+export const createSnapshotCall = declareCall<typeof createDashboardSnapshot>('POST', '/api/dashboards/{id}/snapshots');
+export const revokeSnapshotCall = declareCall<typeof revokeDashboardSnapshot>('DELETE', '/api/snapshots/{id}');
+export const sharedSnapshotCall = declareCall<typeof getSharedSnapshot>('GET', '/api/shared-snapshots/{token}');
+export const templatesCall = declareCall<typeof listTemplates>('GET', '/api/templates');
+export const templateCall = declareCall<typeof getTemplate>('GET', '/api/templates/{id}');
+export const templateUsageCall = declareCall<typeof getTemplateUsage>('GET', '/api/templates/usage');
+export const instantiateCall = declareCall<typeof instantiateTemplate>('POST', '/api/templates/{id}/instantiate');
+export const addFavouriteCall = declareCall<typeof markTemplate>('PUT', '/api/templates/{id}/favourite');
+export const removeFavouriteCall = declareCall<typeof unmarkTemplate>('DELETE', '/api/templates/{id}/favourite');
 
-export type Dashboard = Answered<typeof getDashboard>;
-export type Summaries = Answered<typeof listDashboards>;
+export type Dashboard = ResponseBody<typeof getDashboard>;
+export type Summaries = ResponseBody<typeof listDashboards>;
 export type Summary = Summaries['items'][number];
 /** Writable fields of a dashboard */
 export type Document = DashboardFields;
@@ -62,9 +69,9 @@ export type Panel = DeclaredPanel;
 export type Visual = Panel['visual'];
 export type Section = Document['sections'][number];
 export type Variable = Document['variables'][number];
-export type TemplateDetails = Answered<typeof getTemplate>;
-export type Template = Answered<typeof listTemplates>['items'][number];
-export type Snapshot = Answered<typeof getSharedSnapshot>;
+export type TemplateDetails = ResponseBody<typeof getTemplate>;
+export type Template = ResponseBody<typeof listTemplates>['items'][number];
+export type Snapshot = ResponseBody<typeof getSharedSnapshot>;
 
 const documentFields = [
   ...(['name', 'description', 'folder', 'tags', 'visibility', 'time', 'variables', 'sections'] as const),

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import type { DashboardHead, DashboardResults } from './board.ts';
 import type { Panel, Visual } from './calls.ts';
 import type { PanelData } from './fields.ts';
@@ -52,12 +52,12 @@ const PanelMessages = ({ item }: { readonly item: PanelItem | undefined }) => {
     <>
       {item.error === null ? null : (
         <p class="problem-text" role="alert">
-          {shownText(item.error.path === '' ? item.error.message : `${item.error.path}: ${item.error.message}`)}
+          {renderText(item.error.path === '' ? item.error.message : `${item.error.path}: ${item.error.message}`)}
         </p>
       )}
       {[...partial].map((message) => (
         <p key={message} class="soft">
-          Incomplete: {shownText(message)}.
+          Incomplete: {renderText(message)}.
         </p>
       ))}
     </>
@@ -103,17 +103,17 @@ export const PanelCard = ({ cell, board, head, from, to, marks, tools }: CardPro
     <section ref={panelElement} class="panel" aria-busy={isLoading} tabIndex={-1}>
       <div class="panel-head">
         <h2 class={drawn.title === '' ? 'sr-only' : ''} title={panel.description}>
-          {shownText(label)}
+          {renderText(label)}
         </h2>
         {isLoading ? <span class="soft">…</span> : null}
         {tools}
       </div>
-      <Scrolled class="panel-body" label={`Content of ${label}`}>
+      <ScrollRegion class="panel-body" label={`Content of ${label}`}>
         <PanelMessages item={item} />
         {hasResult && !(item?.error !== null && item !== undefined && Object.keys(item.results).length === 0) ? (
           <PanelView panel={drawn} height={height} from={from} to={to} annotationTimes={marks} group="dashboard" />
         ) : null}
-      </Scrolled>
+      </ScrollRegion>
     </section>
   );
 };

@@ -1,6 +1,6 @@
 /** Dashboards: the list, a single dashboard, templates and imports */
-import { inAddress, path, toArea } from '../../frame/address.ts';
-import { later } from '../../frame/lazy-load.tsx';
+import { path, readParam, toArea } from '../../frame/address.ts';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { importCall } from './calls.ts';
@@ -9,15 +9,15 @@ import { DashboardView } from './view.tsx';
 
 const tabs = [
   ['', 'All', DashboardList],
-  ['templates', 'Templates', later(async () => (await import('./templates.tsx')).Templates)],
-  ['import', 'Import', later(async () => (await import('./import.tsx')).Import)],
+  ['templates', 'Templates', lazyLoad(async () => (await import('./templates.tsx')).Templates)],
+  ['import', 'Import', lazyLoad(async () => (await import('./import.tsx')).Import)],
 ] as const;
 
 /** Adds a query to a dashboard. It is opened from other views, so it has no tab. */
-const AddToDashboard = later(async () => (await import('./put.tsx')).AddToDashboard);
+const AddToDashboard = lazyLoad(async () => (await import('./put.tsx')).AddToDashboard);
 
 const DashboardsHome = () => {
-  const currentTab = inAddress('show');
+  const currentTab = readParam('show');
   const [, , View] =
     currentTab === 'put' ? ['', '', AddToDashboard] : (tabs.find(([name]) => name === currentTab) ?? tabs[0]);
   return (
@@ -28,7 +28,7 @@ const DashboardsHome = () => {
             .filter(([name]) => name !== 'import' || isPermitted(importCall))
             .map(([name, title]) => (
               <li key={name}>
-                <Link to={toArea('/dashboards', { show: name })} isCurrent={name === currentTab}>
+                <Link url={toArea('/dashboards', { show: name })} isCurrent={name === currentTab}>
                   {title}
                 </Link>
               </li>

@@ -1,11 +1,11 @@
 /** Folders and tags of the matching dashboards, with counts. A click filters by the value. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
-import { change, inAddress } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { refreshes } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { refreshCount } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { listDashboardsCall, type Summaries } from './calls.ts';
 
 type Values = NonNullable<Summaries['facets']>['tags'];
@@ -22,7 +22,7 @@ interface FacetProps {
 
 const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
   const [isExpanded, setOpen] = useState(false);
-  const selectedValue = inAddress(name);
+  const selectedValue = readParam(name);
   const visibleValues = isExpanded ? values : values.slice(0, maxValues);
   return (
     <details open class="facet">
@@ -37,9 +37,9 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
               class="value"
               aria-pressed={value === selectedValue}
               title={`Show only dashboards ${name === 'tag' ? 'with this tag' : 'in this folder and below'}`}
-              onClick={() => change({ [name]: value === selectedValue ? '' : value })}
+              onClick={() => setParams({ [name]: value === selectedValue ? '' : value })}
             >
-              <bdi>{shownText(value)}</bdi>
+              <bdi>{renderText(value)}</bdi>
             </button>
             <span class="count">{number.format(count)}</span>
           </li>
@@ -58,22 +58,22 @@ const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
 /** Requested separately, so that the list need not wait for the counts. */
 export const DashboardFacets = () => {
   const [facetsQuery] = useState(() => new ApiQuery(listDashboardsCall));
-  const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
+  const [search, tag, folder] = [readParam('search'), readParam('tag'), readParam('folder')];
   useEffect(() => {
     facetsQuery.run({ query: { search, tag, folder, facets: 'true', limit: 1 } });
     return () => facetsQuery.cancel();
-  }, [search, tag, folder, refreshes.value]);
-  const { answer, error } = facetsQuery.state.value;
-  const facets = answer?.facets ?? undefined;
+  }, [search, tag, folder, refreshCount.value]);
+  const { response, error } = facetsQuery.state.value;
+  const facets = response?.facets ?? undefined;
   return (
-    <Scrolled class="facets" label="Folders and tags">
+    <ScrollRegion class="facets" label="Folders and tags">
       {facets === undefined ? null : (
         <>
           <Facet title="Folders" name="folder" values={facets.folders} />
           <Facet title="Tags" name="tag" values={facets.tags} />
         </>
       )}
-      {error?.of('search') === undefined ? <Problem error={error} /> : null}
-    </Scrolled>
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
+    </ScrollRegion>
   );
 };

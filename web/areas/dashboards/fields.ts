@@ -1,9 +1,9 @@
 /** Fields of a panel's results, each with its settings */
 import type { Result } from '../../../queries/result.ts';
-import { numberOf, reduced } from '../../charts/reduce.ts';
-import { shownValue } from '../../charts/values.ts';
-import { textOf } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
+import { reduceValues, toNumberOrUndefined } from '../../charts/reduce.ts';
+import { formatQuantity } from '../../charts/values.ts';
+import { toText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
 import type { Panel } from './calls.ts';
 import { isMatch } from './patterns.ts';
 
@@ -148,16 +148,16 @@ export const isNumeric = ({ type }: Field): boolean => type === 'number' || type
 
 /** Returns the value mapping for a value. */
 const findMapping = (value: unknown, { mappings = [] }: Settings) => {
-  const number = numberOf(value);
+  const number = toNumberOrUndefined(value);
   return mappings.find((mapping) => {
-    if (mapping.kind === 'value') return textOf(value) === mapping.value;
+    if (mapping.kind === 'value') return toText(value) === mapping.value;
     if (mapping.kind === 'range')
       return (
         number !== undefined &&
         number >= (mapping.from ?? Number.NEGATIVE_INFINITY) &&
         number <= (mapping.to ?? Number.POSITIVE_INFINITY)
       );
-    if (mapping.kind === 'pattern') return isMatch(mapping.pattern, textOf(value));
+    if (mapping.kind === 'pattern') return isMatch(mapping.pattern, toText(value));
     const isNull = value === null || value === undefined;
     const isNan = value === 'NaN';
     return {
@@ -182,16 +182,16 @@ export const shownIn = (
   const mapped = findMapping(value, settings)?.text;
   if (mapped !== undefined) return mapped;
   if (value === null || value === undefined) return settings.noValue ?? '';
-  const number = numberOf(value);
-  if (type === 'time') return shownTime(typeof value === 'number' ? value : Date.parse(String(value)));
-  if ((type !== 'number' && type !== 'duration') || number === undefined) return textOf(value);
+  const number = toNumberOrUndefined(value);
+  if (type === 'time') return formatTime(typeof value === 'number' ? value : Date.parse(String(value)));
+  if ((type !== 'number' && type !== 'duration') || number === undefined) return toText(value);
   const { decimals } = settings;
   const plainUnit = unit.replace(/[{}]/g, '');
   if (decimals !== undefined && !['ns', 'us', 'ms', 's', 'By'].includes(unit))
     return plainUnit === '' || plainUnit === '1'
       ? decimalNumber(number, decimals)
       : `${decimalNumber(number, decimals)} ${plainUnit}`;
-  return shownValue(number, unit);
+  return formatQuantity(number, unit);
 };
 
 const tones: readonly (readonly [tone: string, pattern: RegExp])[] = [
@@ -226,7 +226,7 @@ export const toneIn = ({ settings }: Field, value: unknown): string | undefined 
   if (mapped !== undefined) return toneOf(mapped);
   const { colour, thresholds, min = 0, max = 100 } = settings;
   if (colour?.mode === 'fixed' && colour.fixed !== undefined) return toneOf(colour.fixed);
-  const number = numberOf(value);
+  const number = toNumberOrUndefined(value);
   if (thresholds === undefined || number === undefined) return undefined;
   const at = thresholds.mode === 'percent' ? (100 * (number - min)) / (max - min || 1) : number;
   const reached = thresholds.steps.filter((step) => step.value === null || step.value <= at);
@@ -273,14 +273,19 @@ export const figuresOf = (drawn: PanelData): readonly SingleValue[] => {
         return field.values.map(
           (value, row): SingleValue => ({
             key: `${field.key} ${row}`,
-            value: numberOf(value),
+            value: toNumberOrUndefined(value),
             field,
-            name: names === undefined ? field.name : textOf(names.values[row]),
+            name: names === undefined ? field.name : toText(names.values[row]),
           }),
         );
       })
     : shown.map(
-        (field): SingleValue => ({ key: field.key, name: field.name, value: reduced(field.values, reducer), field }),
+        (field): SingleValue => ({
+          key: field.key,
+          name: field.name,
+          value: reduceValues(field.values, reducer),
+          field,
+        }),
       );
   return figures.slice(0, max ?? 100);
 };

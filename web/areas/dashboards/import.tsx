@@ -1,15 +1,15 @@
 /** Imports a dashboard of this platform or of Grafana, with a preview of each part */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import type { Answered } from '../../client/call.ts';
+import type { ResponseBody } from '../../client/call.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
-import { go } from '../../frame/address.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { navigate } from '../../frame/address.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 import { importCall } from './calls.ts';
 import { dashboardUrl } from './list.tsx';
 
-type Report = Answered<NonNullable<(typeof importCall)['of']>>['report'];
+type Report = ResponseBody<NonNullable<(typeof importCall)['operation']>>['report'];
 
 const outcomeTexts = {
   carried: 'unchanged',
@@ -55,14 +55,14 @@ export const Import = () => {
       body: body as Record<string, unknown>,
     });
     setReport(importResult?.report);
-    if (importResult !== undefined && !isDryRun) go(dashboardUrl(importResult.dashboard.id));
+    if (importResult !== undefined && !isDryRun) navigate(dashboardUrl(importResult.dashboard.id));
     return importResult && toOutcomes(importResult.report);
   };
   return (
     <ImportForm language="JSON" accept=".json,application/json" action={action} problem={problem} run={run}>
       {report === undefined ? null : (
         <p>
-          Format: {shownText(report.from)}. Of {report.leaves.total} values, {report.leaves.carried} are imported,{' '}
+          Format: {renderText(report.from)}. Of {report.leaves.total} values, {report.leaves.carried} are imported,{' '}
           {report.leaves.default} are Grafana defaults, and {report.leaves.named} are listed below.
         </p>
       )}

@@ -1,23 +1,23 @@
 /** List of dashboards: search, filters by tag and folder with counts, and creation */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change, go, inAddress, toArea } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { navigate, readParam, setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { refreshes } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { refreshCount } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { createCall, listDashboardsCall, type Summary } from './calls.ts';
 import { DashboardFacets } from './facets.tsx';
 
-const dashboardPages = new Paged(listDashboardsCall, ({ items }) => items);
+const dashboardPages = new PagedList(listDashboardsCall, ({ items }) => items);
 
 /** Returns the URL of a dashboard. */
 export const dashboardUrl = (id: string): string => toArea(`/dashboards/${id}`);
@@ -26,8 +26,8 @@ const CreateForm = () => {
   const [action] = useState(() => new Action(createCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
     const name = String(new FormData(form).get('name')).trim();
-    const createdDashboard = await action.run({ body: { name, folder: inAddress('folder') } });
-    if (createdDashboard !== undefined) go(toArea(`/dashboards/${createdDashboard.id}`, { edit: 'true' }));
+    const createdDashboard = await action.run({ body: { name, folder: readParam('folder') } });
+    if (createdDashboard !== undefined) navigate(toArea(`/dashboards/${createdDashboard.id}`, { edit: 'true' }));
   };
   return (
     <ActionForm action={action} label="Create dashboard" onSubmit={run}>
@@ -43,42 +43,42 @@ const DashboardRow = ({ dashboard }: { readonly dashboard: Summary }) => {
   return (
     <tr>
       <td>
-        <Link to={dashboardUrl(id)}>
-          <bdi>{shownText(name)}</bdi>
+        <Link url={dashboardUrl(id)}>
+          <bdi>{renderText(name)}</bdi>
         </Link>
         {visibility === 'private' ? ' (private)' : ''}
-        {description === '' ? null : <p class="soft">{shownText(description.split('\n')[0] ?? '')}</p>}
+        {description === '' ? null : <p class="soft">{renderText(description.split('\n')[0] ?? '')}</p>}
       </td>
       <td>
         {folder === '' ? null : (
-          <button type="button" class="value" onClick={() => change({ folder })}>
-            {shownText(folder)}
+          <button type="button" class="value" onClick={() => setParams({ folder })}>
+            {renderText(folder)}
           </button>
         )}
       </td>
       <td>
         {tags.map((tag) => (
-          <button key={tag} type="button" class="value tag" onClick={() => change({ tag })}>
-            {shownText(tag)}
+          <button key={tag} type="button" class="value tag" onClick={() => setParams({ tag })}>
+            {renderText(tag)}
           </button>
         ))}
       </td>
       <td>{panels}</td>
-      <td>{shownTime(Date.parse(updatedAt)).slice(0, 16)}</td>
+      <td>{formatTime(Date.parse(updatedAt)).slice(0, 16)}</td>
     </tr>
   );
 };
 
 const ActiveFilter = ({ name }: { readonly name: 'tag' | 'folder' }) =>
-  inAddress(name) === '' ? null : (
-    <button type="button" class="plain" onClick={() => change({ [name]: '' })}>
-      {name}: {shownText(inAddress(name))} ✕<span class="sr-only"> clear filter</span>
+  readParam(name) === '' ? null : (
+    <button type="button" class="plain" onClick={() => setParams({ [name]: '' })}>
+      {name}: {renderText(readParam(name))} ✕<span class="sr-only"> clear filter</span>
     </button>
   );
 
 const DashboardTable = () => {
-  const { answer, isLoading } = dashboardPages.first.state.value;
-  if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
+  const { response, isLoading } = dashboardPages.first.state.value;
+  if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   if (dashboardPages.items.value.length === 0)
     return (
       <p class="said" role="status">
@@ -86,7 +86,7 @@ const DashboardTable = () => {
       </p>
     );
   return (
-    <Scrolled class="scrolled" label="Dashboards">
+    <ScrollRegion class="scrolled" label="Dashboards">
       <table class="figures texts">
         <TableHeader columns={['Name', 'Folder', 'Tags', 'Panels', 'Updated']} />
         <tbody>
@@ -95,17 +95,17 @@ const DashboardTable = () => {
           ))}
         </tbody>
       </table>
-      <ShowMore of={dashboardPages} />
-    </Scrolled>
+      <ShowMore list={dashboardPages} />
+    </ScrollRegion>
   );
 };
 
 export const DashboardList = () => {
-  const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
+  const [search, tag, folder] = [readParam('search'), readParam('tag'), readParam('folder')];
   useEffect(() => {
     dashboardPages.load({ query: { search, tag, folder, sort: 'name', limit: 100 } });
     return () => dashboardPages.cancel();
-  }, [search, tag, folder, refreshes.value]);
+  }, [search, tag, folder, refreshCount.value]);
   const { error } = dashboardPages.first.state.value;
   return (
     <>
@@ -116,21 +116,21 @@ export const DashboardList = () => {
           placeholder="Search by name"
           value={search}
           problem={error?.of('search')}
-          onSearch={(text) => change({ search: text.trim() })}
+          onSearch={(text) => setParams({ search: text.trim() })}
         />
         <ActiveFilter name="tag" />
         <ActiveFilter name="folder" />
         {isPermitted(createCall) ? <CreateForm /> : null}
       </div>
-      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <div class="explored">
         <DashboardFacets />
         <div class="listed">
           <DashboardTable />
-          <Problem error={dashboardPages.furtherError.value} />
+          <ErrorMessage error={dashboardPages.loadMoreError.value} />
         </div>
       </div>
-      <Freshness of={dashboardPages.first.state.value} />
+      <Freshness queryState={dashboardPages.first.state.value} />
     </>
   );
 };

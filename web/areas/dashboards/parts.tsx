@@ -1,8 +1,8 @@
 /** Sections of a dashboard, and the grid of their panels */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { change, inAddress } from '../../frame/address.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 import type { DashboardHead } from './board.ts';
 import type { Cell, SectionLayout } from './layout.ts';
 import { interpolateVariables } from './variable-values.ts';
@@ -40,7 +40,7 @@ const CollapsibleSection = ({ part, head, renderCell }: SectionViewProps) => {
   const [isOpen, setOpen] = useState(part.section?.folded !== true);
   return (
     <details class="section" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{shownText(sectionTitle(part, head))}</summary>
+      <summary>{renderText(sectionTitle(part, head))}</summary>
       {isOpen ? <SectionView part={part} head={head} renderCell={renderCell} /> : null}
     </details>
   );
@@ -52,7 +52,7 @@ const Tabs = ({
   head,
   renderCell,
 }: Pick<SectionViewProps, 'head' | 'renderCell'> & { readonly tabs: readonly SectionLayout[] }) => {
-  const selectedTab = tabs.find(({ key }) => key === inAddress(`tab-${tabs[0]?.key}`)) ?? tabs[0];
+  const selectedTab = tabs.find(({ key }) => key === readParam(`tab-${tabs[0]?.key}`)) ?? tabs[0];
   return (
     <>
       <fieldset class="presets" aria-label="Tabs">
@@ -62,9 +62,9 @@ const Tabs = ({
             type="button"
             class="plain"
             aria-pressed={part === selectedTab}
-            onClick={() => change({ [`tab-${tabs[0]?.key}`]: part.key })}
+            onClick={() => setParams({ [`tab-${tabs[0]?.key}`]: part.key })}
           >
-            {shownText(sectionTitle(part, head))}
+            {renderText(sectionTitle(part, head))}
           </button>
         ))}
       </fieldset>

@@ -3,11 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { kindOf, questionIn } from '../../editors/question.ts';
+import { parseQueryText, toQueryKind } from '../../editors/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { go, inAddress, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { navigate, readParam, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { addPanelCall, createCall, listDashboardsCall } from './calls.ts';
 
 /** Returns the query of the records that a query counts. */
@@ -23,7 +23,7 @@ const toRecordsQuery = (query: Query): Query | undefined => {
 };
 
 const toPanel = (title: string, query: Query) => {
-  const kind = kindOf(query);
+  const kind = toQueryKind(query);
   const returnsRecords = query.kind === 'rows';
   return {
     title,
@@ -33,7 +33,7 @@ const toPanel = (title: string, query: Query) => {
 };
 
 export const AddToDashboard = () => {
-  const query = questionIn(inAddress('query'));
+  const query = parseQueryText(readParam('query'));
   const [dashboardsQuery] = useState(() => new ApiQuery(listDashboardsCall));
   const [add] = useState(() => new Action(addPanelCall));
   const [create] = useState(() => new Action(createCall));
@@ -42,13 +42,13 @@ export const AddToDashboard = () => {
     dashboardsQuery.run({ query: { limit: 1000, sort: 'name' } });
     return () => dashboardsQuery.cancel();
   }, []);
-  const { answer, error } = dashboardsQuery.state.value;
+  const { response, error } = dashboardsQuery.state.value;
   if (query === undefined) return <p class="problem">The URL contains no valid query to add to a dashboard.</p>;
   const records = toRecordsQuery(query);
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const panel = toPanel(String(formData.get('title')), formData.get('as') === 'records' && records ? records : query);
-    const targetDashboard = answer?.items.find(({ id }) => id === dashboardId);
+    const targetDashboard = response?.items.find(({ id }) => id === dashboardId);
     const id =
       targetDashboard === undefined
         ? (
@@ -61,22 +61,22 @@ export const AddToDashboard = () => {
           )?.id
         : (await add.run({ params: { id: dashboardId }, body: panel, ifMatch: targetDashboard.version })) &&
           dashboardId;
-    if (id !== undefined) go(toArea(`/dashboards/${id}`));
+    if (id !== undefined) navigate(toArea(`/dashboards/${id}`));
   };
   return (
     <>
       <h2>Add to dashboard</h2>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <ActionForm action={dashboardId === '' ? create : add} label="Add panel" onSubmit={run}>
         <label>
-          Title <input name="title" maxLength={512} autocomplete="off" defaultValue={inAddress('title')} />
+          Title <input name="title" maxLength={512} autocomplete="off" defaultValue={readParam('title')} />
         </label>
         {records === undefined ? null : (
           <label>
             Visualization{' '}
             <select name="as">
               <option value="figures">Time series</option>
-              <option value="records">{kindOf(records) === 'rows logs' ? 'log records' : 'spans'}</option>
+              <option value="records">{toQueryKind(records) === 'rows logs' ? 'log records' : 'spans'}</option>
             </select>
           </label>
         )}
@@ -84,9 +84,9 @@ export const AddToDashboard = () => {
           Target dashboard{' '}
           <select value={dashboardId} onChange={({ currentTarget }) => setDashboardId(currentTarget.value)}>
             <option value="">New dashboard</option>
-            {answer?.items.map(({ id, name }) => (
+            {response?.items.map(({ id, name }) => (
               <option key={id} value={id}>
-                {shownText(name)}
+                {renderText(name)}
               </option>
             ))}
           </select>

@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { fragment } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { type Snapshot, sharedSnapshotCall } from './calls.ts';
 import { gapPixels, rowPixels } from './card.tsx';
 import type { PanelData } from './fields.ts';
@@ -39,9 +39,9 @@ const PanelCard = ({
     <div class="cell" style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `span ${height}` }}>
       <section class="panel">
         <div class="panel-head">
-          <h2>{shownText(panel.title || 'Panel')}</h2>
+          <h2>{renderText(panel.title || 'Panel')}</h2>
         </div>
-        <Scrolled class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
+        <ScrollRegion class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
           {panel.hasFailed ? <p class="problem-text">The query failed when the snapshot was created.</p> : null}
           <PanelView
             panel={drawn}
@@ -51,7 +51,7 @@ const PanelCard = ({
             isSnapshot={true}
             height={height * (rowPixels + gapPixels) - 64}
           />
-        </Scrolled>
+        </ScrollRegion>
       </section>
     </div>
   );
@@ -64,15 +64,16 @@ const SnapshotView = ({ snapshot }: { readonly snapshot: Snapshot }) => {
   return (
     <>
       <p class="soft">
-        Snapshot of {shownTime(Date.parse(snapshot.createdAt)).slice(0, 16)}, from {shownTime(range.from).slice(0, 16)}{' '}
-        to {shownTime(range.to).slice(0, 16)}. Expires at {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
+        Snapshot of {formatTime(Date.parse(snapshot.createdAt)).slice(0, 16)}, from{' '}
+        {formatTime(range.from).slice(0, 16)} to {formatTime(range.to).slice(0, 16)}. Expires at{' '}
+        {formatTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
       </p>
       {groups.map((section) => {
         const panels = sorted.filter((panel) => panel.section === section);
         if (panels.length === 0) return null;
         return (
           <div key={section}>
-            {section === null ? null : <h2>{shownText(snapshot.sections[section]?.title ?? '')}</h2>}
+            {section === null ? null : <h2>{renderText(snapshot.sections[section]?.title ?? '')}</h2>}
             <div class="panels">
               {panels.map((panel, at) => (
                 <PanelCard key={at} panel={panel} range={range} />
@@ -92,21 +93,21 @@ export const SharedSnapshot = () => {
     if (token !== '') query.run({ params: { token } });
     return () => query.cancel();
   }, [token]);
-  const { answer, error, isLoading } = query.state.value;
+  const { response, error, isLoading } = query.state.value;
   useEffect(() => {
-    document.title = `${answer?.name ?? 'Snapshot'} · OIQ`;
-  }, [answer]);
+    document.title = `${response?.name ?? 'Snapshot'} · OIQ`;
+  }, [response]);
   return (
     <>
       <header>
         <span class="brand">OIQ</span>
-        <h1>{shownText(answer?.name ?? 'Snapshot')}</h1>
+        <h1>{renderText(response?.name ?? 'Snapshot')}</h1>
       </header>
       <main class="shared" id="content">
-        <Problem error={error} />
+        <ErrorMessage error={error} />
         {isLoading ? <p class="said">Loading…</p> : null}
         {token === '' ? <p class="said">The link is incomplete: it must end with # and a token.</p> : null}
-        {answer === undefined ? null : <SnapshotView snapshot={answer} />}
+        {response === undefined ? null : <SnapshotView snapshot={response} />}
       </main>
     </>
   );

@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { createSnapshotCall, type Dashboard, revokeSnapshotCall, snapshotsCall } from './calls.ts';
@@ -29,7 +29,7 @@ const CreateForm = ({ dashboard, variables }: SnapshotsProps) => {
     const createdSnapshot = await action.run({
       params: { id: dashboard.id },
       body: {
-        ...writtenRange.peek(),
+        ...timeRange.peek(),
         variables,
         labels,
         bodies: formData.get('bodies') === 'on',
@@ -77,28 +77,28 @@ const RevokeButton = ({ id, name }: { readonly id: string; readonly name: string
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
         Revoke<span class="sr-only"> {name}</span>
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
 
 export const Snapshots = (props: SnapshotsProps) => {
   const { id } = props.dashboard;
-  const { answer, error } = useQuery(snapshotsCall, { params: { id } });
+  const { response, error } = useQuery(snapshotsCall, { params: { id } });
   return (
-    <SidePanel label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
+    <SidePanel label="Snapshots" title="Snapshots" onClose={() => setParams({ show: '' })}>
       {isPermitted(createSnapshotCall) ? (
         <CreateForm {...props} />
       ) : (
         <p class="soft">{explainDenial(createSnapshotCall, 'Creating snapshots')}</p>
       )}
-      <Problem error={error} />
-      {answer?.items.length === 0 ? <p class="soft">No snapshots yet.</p> : null}
+      <ErrorMessage error={error} />
+      {response?.items.length === 0 ? <p class="soft">No snapshots yet.</p> : null}
       <ul class="links column">
-        {answer?.items.map((snapshot) => (
+        {response?.items.map((snapshot) => (
           <li key={snapshot.id}>
-            <bdi>{shownText(snapshot.name)}</bdi> until {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}, opened{' '}
-            {snapshot.opened} times{' '}
+            <bdi>{renderText(snapshot.name)}</bdi> until {formatTime(Date.parse(snapshot.expiresAt)).slice(0, 16)},
+            opened {snapshot.opened} times{' '}
             {isPermitted(revokeSnapshotCall) ? <RevokeButton id={snapshot.id} name={snapshot.name} /> : null}
           </li>
         ))}

@@ -1,8 +1,8 @@
 /** One template: panels with and without data, required telemetry, and dashboards created from it */
 
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
@@ -17,8 +17,8 @@ const DataCoverage = ({ of }: { readonly of: TemplateDetails['fits'] }) =>
       <tbody>
         {of.map(({ panelId, title, missing }) => (
           <tr key={panelId}>
-            <td>{shownText(title || panelId)}</td>
-            <td>{missing.length === 0 ? <span class="soft">none</span> : shownText(missing.join('; '))}</td>
+            <td>{renderText(title || panelId)}</td>
+            <td>{missing.length === 0 ? <span class="soft">none</span> : renderText(missing.join('; '))}</td>
           </tr>
         ))}
       </tbody>
@@ -27,18 +27,18 @@ const DataCoverage = ({ of }: { readonly of: TemplateDetails['fits'] }) =>
 
 /** Number of dashboards created from the template, number that still exist, and their recent views. */
 const TemplateUsage = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useQuery(templateUsageCall, {});
-  const usage = answer?.items.find((each) => each.id === id);
+  const { response, error } = useQuery(templateUsageCall, {});
+  const usage = response?.items.find((each) => each.id === id);
   return (
     <>
-      <Problem error={error} />
-      {answer === undefined || usage === undefined ? null : (
+      <ErrorMessage error={error} />
+      {response === undefined || usage === undefined ? null : (
         <Fields
           values={{
             'created here': usage.dashboards,
             'existing dashboards': usage.present,
-            [`views in ${answer.viewedDays} days`]: usage.opened,
-            'last created': shownMoment(usage.lastCreatedAt),
+            [`views in ${response.viewedDays} days`]: usage.opened,
+            'last created': formatIsoTime(usage.lastCreatedAt),
           }}
         />
       )}
@@ -47,22 +47,22 @@ const TemplateUsage = ({ id }: { readonly id: string }) => {
 };
 
 export const TemplatePanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { answer, error } = useQuery(templateCall, { params: { id }, query: {} });
+  const { response, error } = useQuery(templateCall, { params: { id }, query: {} });
   return (
-    <SidePanel label="Template" title={answer?.name ?? 'Template'} onClose={onClose}>
-      <Problem error={error} />
-      {answer === undefined ? null : (
+    <SidePanel label="Template" title={response?.name ?? 'Template'} onClose={onClose}>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : (
         <>
-          <p>{shownText(answer.description, { lines: true })}</p>
-          <DataCoverage of={answer.fits} />
+          <p>{renderText(response.description, { lines: true })}</p>
+          <DataCoverage of={response.fits} />
           <h3>Purpose</h3>
           <Fields
             values={{
-              source: answer.sentBy.join(', '),
-              rank: answer.place,
-              signals: answer.needs.signals.join(', '),
-              metrics: answer.needs.metrics.join(', '),
-              attributes: answer.needs.attributes.join(', '),
+              source: response.sentBy.join(', '),
+              rank: response.place,
+              signals: response.needs.signals.join(', '),
+              metrics: response.needs.metrics.join(', '),
+              attributes: response.needs.attributes.join(', '),
             }}
           />
           <h3>Dashboards from this template</h3>

@@ -1,23 +1,23 @@
 /** Dashboard templates, those with the most matching panels first */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { change, go, inAddress } from '../../frame/address.ts';
+import { navigate, readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { addFavouriteCall, instantiateCall, removeFavouriteCall, type Template, templatesCall } from './calls.ts';
 import { dashboardUrl } from './list.tsx';
 
-const OpenTemplate = later(async () => (await import('./template.tsx')).TemplatePanel);
+const OpenTemplate = lazyLoad(async () => (await import('./template.tsx')).TemplatePanel);
 
-const openTemplate = (open: string): void => change({ open }, { replace: inAddress('open') !== '' });
+const openTemplate = (open: string): void => setParams({ open }, { replace: readParam('open') !== '' });
 
 const TemplateRow = ({ template }: { readonly template: Template }) => {
   const [action] = useState(() => new Action(instantiateCall));
@@ -26,7 +26,7 @@ const TemplateRow = ({ template }: { readonly template: Template }) => {
   const { id, name, description, sentBy, filled, panels, dashboards, favourites, isFavourite } = template;
   const createDashboard = async (): Promise<void> => {
     const dashboard = await action.run({ params: { id }, body: {} });
-    if (dashboard !== undefined) go(dashboardUrl(dashboard.id));
+    if (dashboard !== undefined) navigate(dashboardUrl(dashboard.id));
   };
   const toggleFavourite = async (): Promise<void> => {
     const done = await (isFavourite ? removeFavouriteAction : addFavouriteAction).run({ params: { id } });
@@ -36,11 +36,11 @@ const TemplateRow = ({ template }: { readonly template: Template }) => {
     <tr>
       <td>
         <button type="button" class="value opens" onClick={() => openTemplate(id)}>
-          <bdi>{shownText(name)}</bdi>
+          <bdi>{renderText(name)}</bdi>
         </button>
-        <p class="soft">{shownText(description.split('\n')[0] ?? '')}</p>
+        <p class="soft">{renderText(description.split('\n')[0] ?? '')}</p>
       </td>
-      <td>{shownText(sentBy.join(', '))}</td>
+      <td>{renderText(sentBy.join(', '))}</td>
       <td>{filled === null ? 'no data' : `${filled} of ${panels}`}</td>
       <td>{dashboards}</td>
       <td>
@@ -55,20 +55,22 @@ const TemplateRow = ({ template }: { readonly template: Template }) => {
             Create dashboard<span class="sr-only"> from {name}</span>
           </button>
         ) : null}
-        <Problem error={action.error.value ?? addFavouriteAction.error.value ?? removeFavouriteAction.error.value} />
+        <ErrorMessage
+          error={action.error.value ?? addFavouriteAction.error.value ?? removeFavouriteAction.error.value}
+        />
       </td>
     </tr>
   );
 };
 
 export const Templates = () => {
-  const search = inAddress('search');
-  const open = inAddress('open');
+  const search = readParam('search');
+  const open = readParam('open');
   const queryState = useQuery(templatesCall, { query: { search } });
   useEscape(() => {
-    if (inAddress('open') !== '') openTemplate('');
+    if (readParam('open') !== '') openTemplate('');
   });
-  const { answer, error } = queryState;
+  const { response, error } = queryState;
   return (
     <>
       <Search
@@ -77,25 +79,25 @@ export const Templates = () => {
         placeholder="Search by name or source"
         value={search}
         problem={error?.of('search')}
-        onSearch={(text) => change({ search: text.trim() })}
+        onSearch={(text) => setParams({ search: text.trim() })}
       />
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <div class={open === '' ? 'list' : 'list with-record'}>
-        <Scrolled class="scrolled" label="Templates">
-          {answer === undefined ? null : (
+        <ScrollRegion class="scrolled" label="Templates">
+          {response === undefined ? null : (
             <table class="figures texts">
               <TableHeader columns={['Template', 'Source', 'Panels with data', 'Dashboards', 'Favorites', 'Actions']} />
               <tbody>
-                {answer.items.map((template) => (
+                {response.items.map((template) => (
                   <TemplateRow key={`${template.id} ${template.isFavourite}`} template={template} />
                 ))}
               </tbody>
             </table>
           )}
-        </Scrolled>
+        </ScrollRegion>
         {open === '' ? null : <OpenTemplate key={open} id={open} onClose={() => openTemplate('')} />}
       </div>
-      <Freshness of={queryState} />
+      <Freshness queryState={queryState} />
     </>
   );
 };

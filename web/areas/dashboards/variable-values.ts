@@ -1,5 +1,5 @@
 /** Values of variables: in the URL, in requests, and in texts */
-import { allInAddress } from '../../frame/address.ts';
+import { readAllParams } from '../../frame/address.ts';
 import type { DashboardHead } from './board.ts';
 import type { Variable } from './calls.ts';
 
@@ -13,7 +13,7 @@ export const urlParameter = (variable: Pick<Variable, 'name'>): string => `var-$
 export const selectionInUrl = (variables: readonly Variable[]): Readonly<Record<string, string[]>> =>
   Object.fromEntries(
     variables.flatMap((variable) => {
-      const values = allInAddress(urlParameter(variable));
+      const values = readAllParams(urlParameter(variable));
       return values.length === 0 ? [] : [[variable.name, [...values]]];
     }),
   );

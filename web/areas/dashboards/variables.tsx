@@ -1,6 +1,6 @@
 /** Selection fields of a dashboard's variables, stored in the URL */
-import { allInAddress, change } from '../../frame/address.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { readAllParams, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 import type { DashboardHead } from './board.ts';
 import type { Variable } from './calls.ts';
 import { allValues, urlParameter } from './variable-values.ts';
@@ -9,7 +9,7 @@ type VariableResult = DashboardHead['variables'][number];
 
 /** Label of a variable, visible or only for screen readers. */
 const VariableLabel = ({ variable: { title, name, hide } }: { readonly variable: Variable }) => (
-  <span class={hide === 'title' ? 'sr-only' : ''}>{shownText(title ?? name)}:</span>
+  <span class={hide === 'title' ? 'sr-only' : ''}>{renderText(title ?? name)}:</span>
 );
 
 const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly of: VariableResult }) => {
@@ -18,7 +18,7 @@ const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly o
   const set = (value: string, isOn: boolean): void => {
     const others = of.selected.filter((one) => one !== value && one !== allValues);
     const values = value === allValues ? [allValues] : isOn ? [...others, value] : others;
-    change({ [urlParameter(variable)]: values });
+    setParams({ [urlParameter(variable)]: values });
   };
   const options = [...(hasAll ? [{ value: allValues, title: 'All' }] : []), ...of.options];
   const selectedText = of.selected.map((value) => options.find((option) => option.value === value)?.title ?? value);
@@ -27,7 +27,7 @@ const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly o
       <summary>
         <VariableLabel variable={variable} />{' '}
         <bdi>
-          {shownText(selectedText.length > 3 ? `${selectedText.length} values` : selectedText.join(', ') || 'none')}
+          {renderText(selectedText.length > 3 ? `${selectedText.length} values` : selectedText.join(', ') || 'none')}
         </bdi>
       </summary>
       <div class="popup popup-left">
@@ -38,7 +38,7 @@ const MultiSelect = ({ variable, of }: { readonly variable: Variable; readonly o
               checked={selectedValues.has(value)}
               onChange={({ currentTarget }) => set(value, currentTarget.checked)}
             />{' '}
-            <bdi>{shownText(title)}</bdi>
+            <bdi>{renderText(title)}</bdi>
           </label>
         ))}
       </div>
@@ -55,7 +55,7 @@ const SingleSelect = ({ variable, of }: { readonly variable: Variable; readonly 
       <VariableLabel variable={variable} />{' '}
       <select
         value={selected}
-        onChange={({ currentTarget }) => change({ [urlParameter(variable)]: currentTarget.value })}
+        onChange={({ currentTarget }) => setParams({ [urlParameter(variable)]: currentTarget.value })}
       >
         {hasAll ? <option value={allValues}>All</option> : null}
         {isKnown ? null : <option value={selected}>{selected}</option>}
@@ -77,7 +77,7 @@ const TextVariable = ({ variable, of }: { readonly variable: Variable; readonly 
       defaultValue={of.selected.join(', ')}
       autocomplete="off"
       spellcheck={false}
-      onChange={({ currentTarget }) => change({ [urlParameter(variable)]: currentTarget.value })}
+      onChange={({ currentTarget }) => setParams({ [urlParameter(variable)]: currentTarget.value })}
     />
   </label>
 );
@@ -89,19 +89,19 @@ const formatFilters = (filters: Filters['filters']): readonly string[] =>
 
 /** Conditions on labels, which can be added and removed. */
 const FilterEditor = ({ variable }: { readonly variable: Filters }) => {
-  const urlValues = allInAddress(urlParameter(variable));
+  const urlValues = readAllParams(urlParameter(variable));
   const activeFilters =
     urlValues.length > 0 ? urlValues.filter((text) => text !== '') : formatFilters(variable.filters);
   const always = formatFilters(variable.always);
   // An empty URL parameter means no conditions; without the parameter, the defaults of the dashboard apply.
   const set = (texts: readonly string[]): void =>
-    change({ [urlParameter(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
+    setParams({ [urlParameter(variable)]: texts.length === 0 && variable.filters.length > 0 ? [''] : texts });
   const all = [...always, ...activeFilters];
   return (
     <details class="menu">
       <summary>
         <VariableLabel variable={variable} />{' '}
-        <bdi>{shownText(all.length > 3 ? `${all.length} conditions` : all.join(', ') || 'none')}</bdi>
+        <bdi>{renderText(all.length > 3 ? `${all.length} conditions` : all.join(', ') || 'none')}</bdi>
       </summary>
       <form
         class="popup popup-left"
@@ -115,12 +115,12 @@ const FilterEditor = ({ variable }: { readonly variable: Filters }) => {
       >
         {always.map((text) => (
           <p key={text} class="soft">
-            <bdi>{shownText(text)}</bdi>
+            <bdi>{renderText(text)}</bdi>
           </p>
         ))}
         {activeFilters.map((text) => (
           <p key={text}>
-            <bdi>{shownText(text)}</bdi>{' '}
+            <bdi>{renderText(text)}</bdi>{' '}
             <button type="button" class="plain" onClick={() => set(activeFilters.filter((one) => one !== text))}>
               Remove <span class="sr-only">{text}</span>
             </button>
@@ -165,14 +165,14 @@ export const Variables = ({
   <>
     {variables.map((variable) => {
       const answered = head.variables.find(({ name }) => name === variable.name);
-      const inIt = allInAddress(urlParameter(variable));
+      const inIt = readAllParams(urlParameter(variable));
       // The selection is displayed before the response arrives.
       const of = answered && inIt.length > 0 ? { ...answered, selected: [...inIt] } : answered;
       if (of === undefined || variable.hide === 'variable' || variable.kind === 'constant') return null;
       return (
         <div key={variable.name}>
           <Field variable={variable} of={of} />
-          {of.error === undefined ? null : <p class="problem-text">{shownText(of.error.message)}</p>}
+          {of.error === undefined ? null : <p class="problem-text">{renderText(of.error.message)}</p>}
         </div>
       );
     })}

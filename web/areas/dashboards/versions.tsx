@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { change, inAddress } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
 import { notifySaved } from './editing/draft.ts';
@@ -29,23 +29,23 @@ const VersionDifferences = ({ dashboard, version }: { readonly dashboard: Dashbo
   const restore = async (): Promise<void> => {
     const restored = await restoreAction.run({ params: { id, version }, query: {}, ifMatch: dashboard.version });
     if (restored === undefined) return;
-    change({ version: '' });
+    setParams({ version: '' });
     notifySaved();
   };
-  const { answer, error } = query.state.value;
+  const { response, error } = query.state.value;
   return (
     <>
       <h3>Since version {version}</h3>
-      <Problem error={error ?? restoreAction.error.value} />
-      {answer === undefined ? null : (
+      <ErrorMessage error={error ?? restoreAction.error.value} />
+      {response === undefined ? null : (
         <ul>
-          {answer.differences.length === 0 ? <li class="soft">No changes since this version.</li> : null}
-          {answer.differences.map(({ path, what }) => (
-            <li key={path}>{shownText(what)}</li>
+          {response.differences.length === 0 ? <li class="soft">No changes since this version.</li> : null}
+          {response.differences.map(({ path, what }) => (
+            <li key={path}>{renderText(what)}</li>
           ))}
         </ul>
       )}
-      {isPermitted(restoreCall) && answer !== undefined && answer.differences.length > 0 ? (
+      {isPermitted(restoreCall) && response !== undefined && response.differences.length > 0 ? (
         <button type="button" disabled={restoreAction.isRunning.value} onClick={() => void restore()}>
           Restore version {version}
         </button>
@@ -60,23 +60,23 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
     query.run({ params: { id: dashboard.id } });
     return () => query.cancel();
   }, [dashboard.id]);
-  const { answer, error } = query.state.value;
-  const selectedVersion = inAddress('version');
+  const { response, error } = query.state.value;
+  const selectedVersion = readParam('version');
   return (
-    <SidePanel label="Versions" title="Versions" onClose={() => change({ show: '', version: '' })}>
-      <Problem error={error} />
+    <SidePanel label="Versions" title="Versions" onClose={() => setParams({ show: '', version: '' })}>
+      <ErrorMessage error={error} />
       <ul class="links column">
-        {answer?.items.map(({ version, at, actor }) => (
+        {response?.items.map(({ version, at, actor }) => (
           <li key={version}>
             <button
               type="button"
               class="plain"
               aria-pressed={selectedVersion === String(version)}
-              onClick={() => change({ version: String(version) })}
+              onClick={() => setParams({ version: String(version) })}
             >
               Version {version}
             </button>{' '}
-            {shownTime(Date.parse(at)).slice(0, 16)} <span class="soft">{formatActor(actor)}</span>
+            {formatTime(Date.parse(at)).slice(0, 16)} <span class="soft">{formatActor(actor)}</span>
           </li>
         ))}
       </ul>

@@ -1,14 +1,14 @@
 /** One dashboard: its variables, its panels, and its actions */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
-import { change, inAddress, toArea } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { millisecondsOf, refresh, refreshes, useDefaultRange, writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { refresh, refreshCount, timeRange, toMilliseconds, useDefaultRange } from '../../frame/time-range.ts';
 import { DashboardResults } from './board.ts';
 import { type Dashboard, type Document, readCall, saveCall } from './calls.ts';
 import { PanelCard } from './card.tsx';
@@ -18,9 +18,9 @@ import { SectionView } from './parts.tsx';
 import { selectionInUrl } from './variable-values.ts';
 import { Variables } from './variables.tsx';
 
-const Editing = later(async () => (await import('./editing/editing.tsx')).Editing);
-const Versions = later(async () => (await import('./versions.tsx')).Versions);
-const Snapshots = later(async () => (await import('./snapshots.tsx')).Snapshots);
+const Editing = lazyLoad(async () => (await import('./editing/editing.tsx')).Editing);
+const Versions = lazyLoad(async () => (await import('./versions.tsx')).Versions);
+const Snapshots = lazyLoad(async () => (await import('./snapshots.tsx')).Snapshots);
 
 /** Refresh intervals, as duration and text */
 const refreshIntervals: readonly (readonly [duration: string, title: string])[] = [
@@ -48,12 +48,12 @@ const useAutoRefresh = (duration: string): void =>
   }, [duration]);
 
 const RefreshSelect = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
-  const chosen = inAddress('refresh') || defaultRefresh;
+  const chosen = readParam('refresh') || defaultRefresh;
   const known = refreshIntervals.some(([duration]) => duration === chosen);
   return (
     <label>
       Auto-refresh{' '}
-      <select value={chosen} onChange={({ currentTarget }) => change({ refresh: currentTarget.value || '0s' })}>
+      <select value={chosen} onChange={({ currentTarget }) => setParams({ refresh: currentTarget.value || '0s' })}>
         {known ? null : <option value={chosen}>{chosen === '0s' ? 'Off' : chosen}</option>}
         {refreshIntervals.map(([duration, title]) => (
           <option key={duration} value={duration}>
@@ -90,7 +90,7 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
   <>
     {isEditing ? null : <RefreshSelect defaultRefresh={dashboard.time.refresh ?? ''} />}
     {isPermitted(saveCall) && !isEditing ? (
-      <button type="button" onClick={() => change({ edit: 'true', show: '' })}>
+      <button type="button" onClick={() => setParams({ edit: 'true', show: '' })}>
         Edit
       </button>
     ) : null}
@@ -99,8 +99,8 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
         key={name}
         type="button"
         class="plain"
-        aria-pressed={inAddress('show') === name}
-        onClick={() => change({ show: inAddress('show') === name ? '' : name })}
+        aria-pressed={readParam('show') === name}
+        onClick={() => setParams({ show: readParam('show') === name ? '' : name })}
       >
         {name === 'versions' ? 'Versions' : 'Snapshots'}
       </button>
@@ -119,7 +119,7 @@ const Links = ({ of }: { readonly of: Document['links'] }) => {
       {shown.map(({ url, title, tooltip }) => (
         <li key={`${url} ${title}`}>
           <a href={url} title={tooltip} rel="noreferrer">
-            {shownText(title === '' ? url : title)}
+            {renderText(title === '' ? url : title)}
           </a>
         </li>
       ))}
@@ -139,13 +139,13 @@ interface DashboardContentProps {
 /** The panels, and the open side panel. */
 const DashboardContent = ({ dashboard, board, drafting, draft, variables }: DashboardContentProps) => {
   const document = draft ?? dashboard;
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   const head = board.head.value;
   const marks = useMemo(
     () => board.annotations.value.flatMap((annotation) => annotation.marks.map(({ time }) => Date.parse(time))),
     [board.annotations.value],
   );
-  const range = { from: millisecondsOf(head?.from ?? from) ?? 0, to: millisecondsOf(head?.to ?? to) ?? 0 };
+  const range = { from: toMilliseconds(head?.from ?? from) ?? 0, to: toMilliseconds(head?.to ?? to) ?? 0 };
   const part = useMemo(() => layOutSections(document, head), [document, head]);
   if (draft !== undefined)
     return (
@@ -159,7 +159,7 @@ const DashboardContent = ({ dashboard, board, drafting, draft, variables }: Dash
         part={part}
       />
     );
-  const show = sidePanels.find((name) => name === inAddress('show'));
+  const show = sidePanels.find((name) => name === readParam('show'));
   return (
     <div class={show === undefined ? 'list' : 'list with-record'}>
       <div class="scrolled" id="panels">
@@ -179,7 +179,7 @@ const DashboardContent = ({ dashboard, board, drafting, draft, variables }: Dash
 const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   const [board] = useState(() => new DashboardResults());
   const [drafting] = useState(() => new DashboardDraft());
-  const isEditing = inAddress('edit') === 'true' && isPermitted(saveCall);
+  const isEditing = readParam('edit') === 'true' && isPermitted(saveCall);
   useEffect(() => {
     if (isEditing) drafting.begin(dashboard);
     else drafting.end();
@@ -187,21 +187,21 @@ const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   const draft = isEditing ? drafting.draft.value : undefined;
   const document = draft ?? dashboard;
   useDefaultRange(dashboard.time.from, dashboard.time.to);
-  useAutoRefresh(isEditing ? '' : inAddress('refresh') || (dashboard.time.refresh ?? ''));
-  const { from, to } = writtenRange.value;
+  useAutoRefresh(isEditing ? '' : readParam('refresh') || (dashboard.time.refresh ?? ''));
+  const { from, to } = timeRange.value;
   const variables = selectionInUrl(document.variables);
   const variablesKey = JSON.stringify(variables);
   useEffect(() => {
     board.run({ id: dashboard.id, from, to, variables, ...(draft === undefined ? {} : { draft }) });
     return () => board.cancel();
-  }, [dashboard, from, to, variablesKey, draft, refreshes.value]);
+  }, [dashboard, from, to, variablesKey, draft, refreshCount.value]);
   const head = board.head.value;
   return (
     <>
       <div class="toolbar">
-        <Link to={toArea('/dashboards')}>Dashboards</Link>
+        <Link url={toArea('/dashboards')}>Dashboards</Link>
         <b>
-          <bdi>{shownText(document.name)}</bdi>
+          <bdi>{renderText(document.name)}</bdi>
         </b>
         {head === undefined ? null : <Variables variables={document.variables} head={head} />}
         <Toolbar dashboard={dashboard} isEditing={isEditing} />
@@ -213,9 +213,9 @@ const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
           <Markdown text={dashboard.description} />
         </details>
       )}
-      <Problem error={board.state.value.error} />
+      <ErrorMessage error={board.state.value.error} />
       <DashboardContent dashboard={dashboard} board={board} drafting={drafting} draft={draft} variables={variables} />
-      <Freshness of={board.state.value} />
+      <Freshness queryState={board.state.value} />
     </>
   );
 };
@@ -227,8 +227,8 @@ export const DashboardView = ({ id }: { readonly id: string }) => {
     query.run({ params: { id }, query: { countView: 'true' } });
     return () => query.cancel();
   }, [id, saveCount.value]);
-  const { answer, error, isLoading } = query.state.value;
-  if (answer === undefined)
-    return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <Problem error={error} />;
-  return <LoadedDashboard key={`${answer.id} ${answer.version}`} dashboard={answer} />;
+  const { response, error, isLoading } = query.state.value;
+  if (response === undefined)
+    return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <ErrorMessage error={error} />;
+  return <LoadedDashboard key={`${response.id} ${response.version}`} dashboard={response} />;
 };

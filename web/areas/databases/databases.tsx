@@ -1,56 +1,56 @@
 /** Databases: instances as observed by their callers, normalized statements, and engines */
 import type { listDatabases } from '../../../api/groups/databases/list.ts';
 import type { listDatabaseQueries } from '../../../api/groups/databases/queries.ts';
-import { knownText } from '../../charts/known.tsx';
-import { type Answered, callOf } from '../../client/call.ts';
+import { renderKnownText } from '../../charts/known.tsx';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { shownDuration } from '../../frame/durations.ts';
+import { formatDuration } from '../../frame/durations.ts';
 import { Link } from '../../frame/link.tsx';
-import { partsOf } from '../../frame/parts.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
-import { Raw } from '../../lists/raw.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Engines } from './engines.tsx';
 
-type Instance = Answered<typeof listDatabases>['items'][number];
-type Statement = Answered<typeof listDatabaseQueries>['items'][number];
+type Instance = ResponseBody<typeof listDatabases>['items'][number];
+type Statement = ResponseBody<typeof listDatabaseQueries>['items'][number];
 
 /** Returns the calls of an instance, or why they are unknown. */
 const formatCalls = (
   { calls }: Instance,
   shown: (calls: Extract<Instance['calls'], { requests: number }>) => string,
-) => ('requests' in calls ? shown(calls) : knownText(calls));
+) => ('requests' in calls ? shown(calls) : renderKnownText(calls));
 
 const Services = ({ names }: { readonly names: readonly string[] }) => (
   <ul class="links">
     {names.map((service) => (
       <li key={service}>
-        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+        <Link url={toArea('/services', { service })}>{renderText(service)}</Link>
       </li>
     ))}
   </ul>
 );
 
-const Instances = listed({
+const Instances = createListView({
   title: 'Databases',
-  call: callOf<typeof listDatabases>('GET', '/api/databases'),
+  call: declareCall<typeof listDatabases>('GET', '/api/databases'),
   isOfProject: true,
-  isRanged: true,
-  nothing: 'No databases in this range: no database client spans or database metrics were received.',
-  keyOf: ({ id }) => id,
+  hasTimeRange: true,
+  emptyText: 'No databases in this range: no database client spans or database metrics were received.',
+  toKey: ({ id }) => id,
   columns: {
     Database: ({ name, engine }) => name || engine,
     Engine: ({ engine }) => engine,
     Calls: (instance) => formatCalls(instance, ({ requests }) => String(requests)),
     Errors: (instance) => formatCalls(instance, ({ errors }) => String(errors)),
-    p95: (instance) => formatCalls(instance, ({ duration }) => (duration === null ? '' : shownDuration(duration.p95))),
+    p95: (instance) => formatCalls(instance, ({ duration }) => (duration === null ? '' : formatDuration(duration.p95))),
     Callers: (instance) => formatCalls(instance, ({ callers }) => callers.join(', ')),
-    'Last seen': ({ lastSeen }) => shownMoment(lastSeen),
+    'Last seen': ({ lastSeen }) => formatIsoTime(lastSeen),
   },
-  numbers: ['Calls', 'Errors', 'p95'],
-  Open: ({
+  numericColumns: ['Calls', 'Errors', 'p95'],
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -69,7 +69,7 @@ const Instances = listed({
           {'callers' in item.calls ? (
             <Services names={item.calls.callers} />
           ) : (
-            <p class="soft">{shownText(item.calls.reason)}</p>
+            <p class="soft">{renderText(item.calls.reason)}</p>
           )}
         </>
       )}
@@ -77,11 +77,11 @@ const Instances = listed({
   ),
 });
 
-const Statements = listed({
+const Statements = createListView({
   title: 'Statements',
-  call: callOf<typeof listDatabaseQueries>('GET', '/api/databases/queries'),
+  call: declareCall<typeof listDatabaseQueries>('GET', '/api/databases/queries'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search statements',
   choices: [
     {
@@ -96,20 +96,20 @@ const Statements = listed({
       ],
     },
   ],
-  nothing: 'No statements in this range.',
-  keyOf: ({ digest, engine }) => `${engine} ${digest}`,
+  emptyText: 'No statements in this range.',
+  toKey: ({ digest, engine }) => `${engine} ${digest}`,
   columns: {
     Statement: ({ statement, isCut }) => `${statement}${isCut ? ' …' : ''}`,
     Engine: ({ engine }) => engine,
     Calls: ({ calls }) => calls,
     Errors: ({ errors }) => errors,
     'Share of time': ({ duration }) => `${(100 * duration.share).toFixed(1)} %`,
-    Mean: ({ duration }) => shownDuration(duration.mean),
-    p95: ({ duration }) => shownDuration(duration.p95),
+    Mean: ({ duration }) => formatDuration(duration.mean),
+    p95: ({ duration }) => formatDuration(duration.p95),
     Services: ({ services }) => services.join(', '),
   },
-  numbers: ['Calls', 'Errors', 'Share of time', 'Mean', 'p95'],
-  Open: ({
+  numericColumns: ['Calls', 'Errors', 'Share of time', 'Mean', 'p95'],
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -121,10 +121,10 @@ const Statements = listed({
     <SidePanel label="Statement" title={item?.engine || id} onClose={onClose}>
       {item === undefined ? null : (
         <>
-          <Raw label="Statement text" text={item.statement} />
+          <RawText label="Statement text" text={item.statement} />
           <ul class="links">
             <li>
-              <Link to={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>Slowest call</Link>
+              <Link url={toArea(`/traces/${item.slowest.traceId}`, { span: item.slowest.spanId })}>Slowest call</Link>
             </li>
           </ul>
           <Fields
@@ -138,7 +138,7 @@ const Statements = listed({
   ),
 });
 
-export const Databases = partsOf('Databases', [
+export const Databases = createTabbedView('Databases', [
   { name: '', title: 'Instances', View: Instances },
   { name: 'statements', title: 'Statements', View: Statements },
   { name: 'engines', title: 'Engines', View: Engines },

@@ -4,27 +4,27 @@ import type {
   showDatabaseEngine,
   showDatabaseSeries,
 } from '../../../api/groups/databases/engines.ts';
-import { knownNumber } from '../../charts/known.tsx';
-import { Lines } from '../../charts/lines.tsx';
-import { linesOf } from '../../charts/values.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { renderKnownNumber } from '../../charts/known.tsx';
+import { LineChart } from '../../charts/lines.tsx';
+import { toLines } from '../../charts/values.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { SelectInput } from '../../editors/inputs.tsx';
-import { change, inAddress, toArea } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-const enginesCall = callOf<typeof getDatabaseEngines>('GET', '/api/databases/engines');
-const engineCall = callOf<typeof showDatabaseEngine>('GET', '/api/databases/{engine}');
-const seriesCall = callOf<typeof showDatabaseSeries>('GET', '/api/databases/{engine}/timeseries');
+const enginesCall = declareCall<typeof getDatabaseEngines>('GET', '/api/databases/engines');
+const engineCall = declareCall<typeof showDatabaseEngine>('GET', '/api/databases/{engine}');
+const seriesCall = declareCall<typeof showDatabaseSeries>('GET', '/api/databases/{engine}/timeseries');
 
-type Engine = Answered<typeof getDatabaseEngines>['items'][number];
+type Engine = ResponseBody<typeof getDatabaseEngines>['items'][number];
 
 /** Metrics of calls, from spans of services */
 const callMetrics = [
@@ -38,14 +38,14 @@ const callMetrics = [
 ] as const;
 
 const EngineChart = ({ engine, figures }: { readonly engine: string; readonly figures: readonly string[] }) => {
-  const metric = inAddress('figure') || 'requestRate';
-  const { from, to } = writtenRange.value;
+  const metric = readParam('figure') || 'requestRate';
+  const { from, to } = timeRange.value;
   const query = useQuery(seriesCall, {
     params: { engine },
     query: { from, to, figure: metric, ...projectScope.value },
   });
-  const { answer, error } = query;
-  const { steps, lines } = linesOf(answer ?? { series: [] });
+  const { response, error } = query;
+  const { steps, lines } = toLines(response ?? { series: [] });
   const metricOptions = [...callMetrics, ...figures.map((each) => [each, each] as const)];
   return (
     <>
@@ -54,23 +54,23 @@ const EngineChart = ({ engine, figures }: { readonly engine: string; readonly fi
         value={metric}
         problem={error?.of('figure')}
         options={metricOptions}
-        onChange={(next) => change({ figure: next })}
+        onChange={(next) => setParams({ figure: next })}
       />
-      {error?.of('figure') === undefined ? <Problem error={error} /> : null}
-      {answer === undefined ? null : steps.length === 0 ? (
+      {error?.of('figure') === undefined ? <ErrorMessage error={error} /> : null}
+      {response === undefined ? null : steps.length === 0 ? (
         <p class="soft" role="status">
-          {shownText(answer.reason ?? 'No values in this range.')}
+          {renderText(response.reason ?? 'No values in this range.')}
         </p>
       ) : (
-        <Lines
+        <LineChart
           title={`${engine}: ${metricOptions.find(([name]) => name === metric)?.[1] ?? metric}`}
-          unit={answer.unit}
+          unit={response.unit}
           steps={steps}
-          stepMs={answer.stepMs}
+          stepMs={response.stepMs}
           lines={lines}
         />
       )}
-      <Freshness of={query} />
+      <Freshness queryState={query} />
     </>
   );
 };
@@ -84,44 +84,46 @@ const EnginePanel = ({
   readonly item: Engine | undefined;
   readonly onClose: () => void;
 }) => {
-  const { from, to } = writtenRange.value;
-  const { answer, error } = useQuery(engineCall, {
+  const { from, to } = timeRange.value;
+  const { response, error } = useQuery(engineCall, {
     params: { engine: id },
     query: { from, to, ...projectScope.value },
   });
   return (
     <SidePanel label="Engine" title={id} onClose={onClose}>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <EngineChart engine={id} figures={item?.figures ?? []} />
-      {answer === undefined ? null : (
+      {response === undefined ? null : (
         <>
           <h3>Metric summary</h3>
-          {answer.figures.length === 0 ? <p class="soft">The metrics of this engine are not supported.</p> : null}
+          {response.figures.length === 0 ? <p class="soft">The metrics of this engine are not supported.</p> : null}
           <table class="figures texts">
             <TableHeader columns={['Metric', 'Value', 'Source']} />
             <tbody>
-              {answer.figures.map(({ name, unit, summary, value, reason, metrics }) => (
+              {response.figures.map(({ name, unit, summary, value, reason, metrics }) => (
                 <tr key={name}>
                   <td>
-                    <b>{shownText(name)}</b> <span class="soft">{shownText(summary)}</span>
+                    <b>{renderText(name)}</b> <span class="soft">{renderText(summary)}</span>
                   </td>
-                  <td class="number">{knownNumber({ value, reason }, unit)}</td>
-                  <td>{shownText(metrics.join(', '))}</td>
+                  <td class="number">{renderKnownNumber({ value, reason }, unit)}</td>
+                  <td>{renderText(metrics.join(', '))}</td>
                 </tr>
               ))}
             </tbody>
           </table>
           <h3>Databases</h3>
-          {answer.databases.length === 0 ? <p class="soft">No databases in this range.</p> : null}
+          {response.databases.length === 0 ? <p class="soft">No databases in this range.</p> : null}
           <ul class="links column">
-            {answer.databases.map((database) => (
+            {response.databases.map((database) => (
               <li key={database.id}>
-                <Link to={toArea('/databases', { open: database.id })}>{shownText(database.name || database.id)}</Link>
+                <Link url={toArea('/databases', { open: database.id })}>
+                  {renderText(database.name || database.id)}
+                </Link>
               </li>
             ))}
           </ul>
-          {answer.databaseCount > answer.databases.length ? (
-            <p class="soft">And {answer.databaseCount - answer.databases.length} more.</p>
+          {response.databaseCount > response.databases.length ? (
+            <p class="soft">And {response.databaseCount - response.databases.length} more.</p>
           ) : null}
         </>
       )}
@@ -130,14 +132,14 @@ const EnginePanel = ({
   );
 };
 
-export const Engines = listed({
+export const Engines = createListView({
   title: 'Engines',
   call: enginesCall,
   isOfProject: true,
-  isRanged: true,
-  sent: { limit: '' },
-  nothing: 'No database engines.',
-  keyOf: ({ engine }) => engine,
+  hasTimeRange: true,
+  fixedParams: { limit: '' },
+  emptyText: 'No database engines.',
+  toKey: ({ engine }) => engine,
   columns: {
     Engine: ({ engine }) => engine,
     Databases: ({ databases }) => databases,
@@ -145,6 +147,6 @@ export const Engines = listed({
     'Reported by metrics': ({ watchedDatabases }) => watchedDatabases,
     'Metric summary': ({ figures }) => figures.length,
   },
-  numbers: ['Databases', 'Called by services', 'Reported by metrics', 'Metric summary'],
-  Open: EnginePanel,
+  numericColumns: ['Databases', 'Called by services', 'Reported by metrics', 'Metric summary'],
+  ItemPanel: EnginePanel,
 });

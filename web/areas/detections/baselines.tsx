@@ -7,28 +7,30 @@ import type {
   listBaselineFiles,
 } from '../../../api/groups/siem/file-baseline.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
-import { writeOf } from '../../editors/form-state.tsx';
-import { linesIn } from '../../editors/lines.ts';
+import { declareCall, declareListCall, declareUpdateCall, type ResourceView } from '../../client/call.ts';
+import { createNewButton } from '../../editors/form-state.tsx';
+import { parseLines } from '../../editors/lines.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
-type Baseline = ViewOf<typeof baselineResource>;
+type Baseline = ResourceView<typeof baselineResource>;
 type State = NonNullable<Baseline['state']>;
 
-const createCall = callOf<typeof captureFileBaseline>('POST', '/api/siem/fim/baselines');
-const changeCall = changeOf<typeof baselineResource, { readonly state: State }>('/api/siem/fim/baselines/{id}');
-const deleteCall = callOf<typeof deleteFileBaseline>('DELETE', '/api/siem/fim/baselines/{id}');
-const filesCall = callOf<typeof listBaselineFiles>('GET', '/api/siem/fim/baselines/{id}/files');
+const createCall = declareCall<typeof captureFileBaseline>('POST', '/api/siem/fim/baselines');
+const changeCall = declareUpdateCall<typeof baselineResource, { readonly state: State }>(
+  '/api/siem/fim/baselines/{id}',
+);
+const deleteCall = declareCall<typeof deleteFileBaseline>('DELETE', '/api/siem/fim/baselines/{id}');
+const filesCall = declareCall<typeof listBaselineFiles>('GET', '/api/siem/fim/baselines/{id}/files');
 
 const CreateBaseline = () => {
   const [action] = useState(() => new Action(createCall));
@@ -36,12 +38,12 @@ const CreateBaseline = () => {
     const formData = new FormData(form);
     const body = {
       name: String(formData.get('name')),
-      hosts: linesIn(String(formData.get('hosts'))),
-      paths: linesIn(String(formData.get('paths'))),
+      hosts: parseLines(String(formData.get('hosts'))),
+      paths: parseLines(String(formData.get('paths'))),
     };
     const createdBaseline = await action.run({ body });
     if (createdBaseline === undefined) return;
-    change({ open: createdBaseline.id });
+    setParams({ open: createdBaseline.id });
     refresh();
   };
   return (
@@ -100,27 +102,27 @@ const BaselineActions = ({
           {title}
         </button>
       ))}
-      <Problem error={changeAction.error.value} />
+      <ErrorMessage error={changeAction.error.value} />
     </RemovalForm>
   );
 };
 
 const Files = ({ id, count }: { readonly id: string; readonly count: number }) => {
-  const { answer, error } = useQuery(filesCall, { params: { id }, query: {} });
+  const { response, error } = useQuery(filesCall, { params: { id }, query: {} });
   return (
     <>
       <h3>Files</h3>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <ul>
-        {answer?.items.map(({ path, states }) => (
+        {response?.items.map(({ path, states }) => (
           <li key={path}>
-            <bdi>{shownText(path)}</bdi>
+            <bdi>{renderText(path)}</bdi>
             {states.length === 1 ? '' : `, in ${states.length} states`}
           </li>
         ))}
       </ul>
-      {answer === undefined || answer.items.length >= count ? null : (
-        <p class="soft">And {count - answer.items.length} more.</p>
+      {response === undefined || response.items.length >= count ? null : (
+        <p class="soft">And {count - response.items.length} more.</p>
       )}
     </>
   );
@@ -128,21 +130,21 @@ const Files = ({ id, count }: { readonly id: string; readonly count: number }) =
 
 const noun = 'baseline';
 
-export const Baselines = listed({
+export const Baselines = createListView({
   title: 'File baselines',
-  call: listOf<typeof baselineResource>('/api/siem/fim/baselines'),
-  nothing: 'No file baselines yet.',
-  keyOf: ({ id }) => id,
+  call: declareListCall<typeof baselineResource>('/api/siem/fim/baselines'),
+  emptyText: 'No file baselines yet.',
+  toKey: ({ id }) => id,
   columns: {
     Baseline: ({ name }) => name,
     State: ({ state }) => state,
     Files: ({ files }) => files,
-    Created: ({ capturedUntil }) => shownMoment(capturedUntil),
-    Approved: ({ approvedAt }) => shownMoment(approvedAt),
+    Created: ({ capturedUntil }) => formatIsoTime(capturedUntil),
+    Approved: ({ approvedAt }) => formatIsoTime(approvedAt),
   },
-  numbers: ['Files'],
-  Tools: writeOf(noun, createCall),
-  Open: ({
+  numericColumns: ['Files'],
+  Tools: createNewButton(noun, createCall),
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -156,14 +158,14 @@ export const Baselines = listed({
       {item === undefined ? null : (
         <>
           <BaselineActions key={item.version} of={item} onClose={onClose} />
-          <p>{shownText(item.note ?? '', { lines: true })}</p>
+          <p>{renderText(item.note ?? '', { lines: true })}</p>
           <Fields
             values={{
               state: item.state,
               hosts: item.hosts?.join(', ') || 'all hosts',
               paths: item.paths.join(', '),
               'Approved SHA-256': item.contentHash,
-              retired: shownMoment(item.retiredAt),
+              retired: formatIsoTime(item.retiredAt),
             }}
           />
           <Files id={id} count={item.files} />

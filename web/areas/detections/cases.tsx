@@ -3,27 +3,33 @@ import { useState } from 'preact/hooks';
 import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { commentOnCase } from '../../../api/groups/siem/case-additions.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, changeOf, listOf, readingOf, type ViewOf } from '../../client/call.ts';
+import {
+  declareCall,
+  declareListCall,
+  declareReadCall,
+  declareUpdateCall,
+  type ResourceView,
+} from '../../client/call.ts';
 import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { listed } from '../../lists/declared-list.tsx';
-import { ReadOne } from '../../lists/read-one.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
+import { LoadedItem } from '../../lists/read-one.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Evidence } from './evidence.tsx';
 import { verdicts } from './signal.tsx';
 
-type Case = ViewOf<typeof caseResource>;
+type Case = ResourceView<typeof caseResource>;
 const states = ['open', 'investigating', 'contained', 'closed'] as const;
-const changeCall = changeOf<typeof caseResource, object>('/api/siem/cases/{id}');
-const commentCall = callOf<typeof commentOnCase>('POST', '/api/siem/cases/{id}/comments');
+const changeCall = declareUpdateCall<typeof caseResource, object>('/api/siem/cases/{id}');
+const commentCall = declareCall<typeof commentOnCase>('POST', '/api/siem/cases/{id}/comments');
 
 const severities = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 
@@ -32,7 +38,7 @@ const CaseAssignee = ({ of: { id, version, assigneeId = null } }: { readonly of:
   const assign = async (next: string | null): Promise<void> => {
     if ((await action.run({ params: { id }, body: { assigneeId: next }, ifMatch: version })) !== undefined) refresh();
   };
-  return <Assignee of={assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />;
+  return <Assignee assigneeId={assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />;
 };
 
 const CaseActions = ({ of }: { readonly of: Case }) => {
@@ -57,7 +63,7 @@ const CaseActions = ({ of }: { readonly of: Case }) => {
         <label>
           State{' '}
           <select value={state} onChange={({ currentTarget }) => void changeState(currentTarget.value)}>
-            <Options of={states.map((each) => [each, each])} />
+            <Options options={states.map((each) => [each, each])} />
           </select>
         </label>
         {state === 'closed' ? (
@@ -67,7 +73,7 @@ const CaseActions = ({ of }: { readonly of: Case }) => {
               value={resolution ?? ''}
               onChange={({ currentTarget }) => void update({ resolution: currentTarget.value as 'other' })}
             >
-              <Options of={Object.entries(verdicts)} />
+              <Options options={Object.entries(verdicts)} />
             </select>
           </label>
         ) : null}
@@ -77,10 +83,10 @@ const CaseActions = ({ of }: { readonly of: Case }) => {
             value={severity}
             onChange={({ currentTarget }) => void update({ severity: currentTarget.value as 'low' })}
           >
-            <Options of={severities.map((each) => [each, each])} />
+            <Options options={severities.map((each) => [each, each])} />
           </select>
         </label>
-        <Problem error={action.error.value} />
+        <ErrorMessage error={action.error.value} />
       </div>
       <ActionForm action={commentAction} label="Add" onSubmit={comment}>
         <label>
@@ -93,7 +99,7 @@ const CaseActions = ({ of }: { readonly of: Case }) => {
 
 const CaseDetails = ({ item }: { readonly item: Case }) => (
   <>
-    <p>{shownText(item.summary ?? '', { lines: true })}</p>
+    <p>{renderText(item.summary ?? '', { lines: true })}</p>
     <CaseActions key={item.version} of={item} />
     <CaseAssignee key={`assigned ${item.version}`} of={item} />
     <Fields
@@ -101,16 +107,16 @@ const CaseDetails = ({ item }: { readonly item: Case }) => (
         state: item.state,
         severity: item.severity,
         resolution: item.resolution,
-        opened: shownMoment(item.createdAt),
-        contained: shownMoment(item.containedAt),
-        closed: shownMoment(item.closedAt),
+        opened: formatIsoTime(item.createdAt),
+        contained: formatIsoTime(item.containedAt),
+        closed: formatIsoTime(item.closedAt),
       }}
     />
     <h3>Signals</h3>
     <ul class="links column">
       {(item.signalIds ?? []).map((signal) => (
         <li key={signal}>
-          <Link to={toArea('/detections', { open: signal })}>{shownText(signal)}</Link>
+          <Link url={toArea('/detections', { open: signal })}>{renderText(signal)}</Link>
         </li>
       ))}
     </ul>
@@ -118,7 +124,7 @@ const CaseDetails = ({ item }: { readonly item: Case }) => (
     <ol class="around">
       {item.comments.map(({ id, authorName, createdAt, text }) => (
         <li key={id}>
-          <time>{shownMoment(createdAt)}</time> <b>{shownText(authorName)}</b>: {shownText(text, { lines: true })}
+          <time>{formatIsoTime(createdAt)}</time> <b>{renderText(authorName)}</b>: {renderText(text, { lines: true })}
         </li>
       ))}
     </ol>
@@ -136,30 +142,30 @@ const CasePanel = ({
   readonly onClose: () => void;
 }) =>
   item === undefined ? (
-    <ReadOne key={id} call={readingOf('/api/siem/cases/{id}')} id={id} label="Case" onClose={onClose}>
+    <LoadedItem key={id} call={declareReadCall('/api/siem/cases/{id}')} id={id} label="Case" onClose={onClose}>
       {(found) => <CasePanel id={id} item={found as Case} onClose={onClose} />}
-    </ReadOne>
+    </LoadedItem>
   ) : (
     <SidePanel label="Case" title={item.title} onClose={onClose}>
       <CaseDetails item={item} />
     </SidePanel>
   );
 
-export const Cases = listed({
+export const Cases = createListView({
   title: 'Cases',
-  call: listOf<typeof caseResource>('/api/siem/cases'),
-  isAssigned: true,
+  call: declareListCall<typeof caseResource>('/api/siem/cases'),
+  hasAssigneeFilter: true,
   search: 'Search by title',
   choices: [{ name: 'state', label: 'Status', options: [['', 'all'], ...states.map((each) => [each, each] as const)] }],
-  nothing: 'No cases yet. Open a case from a signal.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No cases yet. Open a case from a signal.',
+  toKey: ({ id }) => id,
   columns: {
     Case: ({ title }) => title,
     State: ({ state }) => state,
     Severity: ({ severity }) => severity,
     Signals: ({ signalIds }) => signalIds?.length ?? 0,
-    Opened: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+    Opened: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
   },
-  numbers: ['Signals'],
-  Open: CasePanel,
+  numericColumns: ['Signals'],
+  ItemPanel: CasePanel,
 });

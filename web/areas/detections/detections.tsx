@@ -3,14 +3,14 @@ import type { listFileChanges } from '../../../api/groups/siem/file-changes.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { listSignals } from '../../../api/groups/siem/signals.ts';
 import type { listThreatMatches } from '../../../api/groups/siem/threat-matches.ts';
-import { callOf, listOf } from '../../client/call.ts';
+import { declareCall, declareListCall } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { later } from '../../frame/lazy-load.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { partsOf } from '../../frame/parts.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Cases } from './cases.tsx';
 import { Entities } from './entities.tsx';
 import { Hunts } from './hunts.tsx';
@@ -18,21 +18,25 @@ import { RulePanel, RuleTools } from './rule.tsx';
 import { SignalPanel } from './signal.tsx';
 
 const severities = ['critical', 'high', 'medium', 'low', 'informational'];
-const severityChoice = {
+const severityFilter = {
   name: 'severity',
   label: 'Severity',
-  options: [['', 'all'] as const, ...severities.map((each) => [each, each] as const)],
+  options: [['', 'all'] as const, ...severities.map((severity) => [severity, severity] as const)],
 };
 
-const Severity = ({ of }: { readonly of: string }) => (
-  <span class={of === 'critical' || of === 'high' ? 'text-error' : of === 'medium' ? 'text-warn' : 'soft'}>{of}</span>
+const Severity = ({ severity }: { readonly severity: string }) => (
+  <span
+    class={severity === 'critical' || severity === 'high' ? 'text-error' : severity === 'medium' ? 'text-warn' : 'soft'}
+  >
+    {severity}
+  </span>
 );
 
-const Signals = listed({
+const Signals = createListView({
   title: 'Signals',
-  call: callOf<typeof listSignals>('GET', '/api/siem/signals'),
+  call: declareCall<typeof listSignals>('GET', '/api/siem/signals'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   choices: [
     {
       name: 'state',
@@ -44,31 +48,31 @@ const Signals = listed({
         ['closed', 'closed'],
       ],
     },
-    severityChoice,
+    severityFilter,
   ],
-  isAssigned: true,
+  hasAssigneeFilter: true,
   filters: ['ruleId', 'technique', 'entity'],
-  nothing: 'No security signals in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No security signals in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Rule: ({ ruleTitle }) => ruleTitle,
-    Severity: ({ severity }) => <Severity of={severity} />,
+    Severity: ({ severity }) => <Severity severity={severity} />,
     State: ({ state, verdict }) => `${state}${verdict === null ? '' : `: ${verdict}`}`,
     Entity: ({ entities }) => entities.map(({ type, value }) => `${type} ${value}`).join(', '),
     Techniques: ({ techniques }) => techniques.join(', '),
     Records: ({ eventCount }) => eventCount,
-    Time: ({ time }) => shownMoment(time).slice(0, 19),
+    Time: ({ time }) => formatIsoTime(time).slice(0, 19),
   },
-  numbers: ['Records'],
-  Open: SignalPanel,
+  numericColumns: ['Records'],
+  ItemPanel: SignalPanel,
 });
 
-const Rules = listed({
+const Rules = createListView({
   title: 'Rules',
-  call: listOf<typeof ruleResource>('/api/siem/rules'),
+  call: declareListCall<typeof ruleResource>('/api/siem/rules'),
   search: 'Search by title',
   choices: [
-    severityChoice,
+    severityFilter,
     {
       name: 'enabled',
       label: 'Status',
@@ -79,12 +83,12 @@ const Rules = listed({
       ],
     },
   ],
-  nothing: 'No detection rules yet.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No detection rules yet.',
+  toKey: ({ id }) => id,
   Tools: RuleTools,
   columns: {
     Rule: ({ title }) => title,
-    Severity: ({ level }) => <Severity of={level} />,
+    Severity: ({ level }) => <Severity severity={level} />,
     Kind: ({ kind }) => kind,
     State: ({ enabled, switchedOff }) =>
       switchedOff === null ? (
@@ -97,18 +101,18 @@ const Rules = listed({
         <span class="text-error">disabled: {switchedOff.reason}</span>
       ),
     Tags: ({ tags }) => tags.join(', '),
-    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
-  Open: RulePanel,
+  ItemPanel: RulePanel,
 });
 
-const ThreatMatches = listed({
+const ThreatMatches = createListView({
   title: 'Matches',
-  call: callOf<typeof listThreatMatches>('GET', '/api/siem/threat-intel/matches'),
+  call: declareCall<typeof listThreatMatches>('GET', '/api/siem/threat-intel/matches'),
   isOfProject: true,
-  isRanged: true,
-  nothing: 'No records in this range match a known indicator.',
-  keyOf: ({ id }) => id,
+  hasTimeRange: true,
+  emptyText: 'No records in this range match a known indicator.',
+  toKey: ({ id }) => id,
   columns: {
     Indicator: ({ indicator }) => `${indicator.type} ${indicator.value}`,
     Confidence: ({ indicator }) => indicator.score,
@@ -118,19 +122,19 @@ const ThreatMatches = listed({
     User: ({ user }) => user,
     Records: ({ count }) => count,
     'First record': ({ recordId, time }) => (
-      <Link to={toArea('/logs', { record: recordId })}>{shownText(shownMoment(time).slice(0, 19))}</Link>
+      <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoTime(time).slice(0, 19))}</Link>
     ),
   },
-  numbers: ['Confidence', 'Records'],
+  numericColumns: ['Confidence', 'Records'],
 });
 
-const FileChanges = listed({
+const FileChanges = createListView({
   title: 'File changes',
-  call: callOf<typeof listFileChanges>('GET', '/api/siem/fim'),
+  call: declareCall<typeof listFileChanges>('GET', '/api/siem/fim'),
   isOfProject: true,
-  isRanged: true,
-  nothing: 'No file changes in this range.',
-  keyOf: ({ id }) => id,
+  hasTimeRange: true,
+  emptyText: 'No file changes in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Path: ({ path }) => path,
     Action: ({ action }) => action,
@@ -143,54 +147,54 @@ const FileChanges = listed({
     User: ({ user }) => user,
     Process: ({ process }) => process,
     Record: ({ recordId, time }) => (
-      <Link to={toArea('/logs', { record: recordId })}>{shownText(shownMoment(time).slice(0, 19))}</Link>
+      <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoTime(time).slice(0, 19))}</Link>
     ),
   },
 });
 
-export const Detections = partsOf('Detections', [
+export const Detections = createTabbedView('Detections', [
   { name: '', title: 'Signals', View: Signals },
   { name: 'entities', title: 'Entities', View: Entities },
   { name: 'rules', title: 'Rules', View: Rules },
   {
     name: 'import',
     title: 'Import',
-    View: later(async () => (await import('./import.tsx')).Import),
+    View: lazyLoad(async () => (await import('./import.tsx')).Import),
     requiredCall: { method: 'POST', path: '/api/siem/rules/import' },
   },
   {
     name: 'placeholders',
     title: 'Placeholders',
-    View: later(async () => (await import('./placeholders.tsx')).Placeholders),
+    View: lazyLoad(async () => (await import('./placeholders.tsx')).Placeholders),
     requiredCall: { method: 'GET', path: '/api/siem/placeholders' },
   },
   {
     name: 'fields',
     title: 'Fields',
-    View: later(async () => (await import('./field-tables.tsx')).FieldTables),
+    View: lazyLoad(async () => (await import('./field-tables.tsx')).FieldTables),
     requiredCall: { method: 'GET', path: '/api/siem/field-tables' },
   },
-  { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
+  { name: 'matrix', title: 'ATT&CK', View: lazyLoad(async () => (await import('./matrix.tsx')).Matrix) },
   { name: 'hunts', title: 'Hunts', View: Hunts },
   { name: 'cases', title: 'Cases', View: Cases },
   { name: 'matches', title: 'Threat matches', View: ThreatMatches },
   {
     name: 'indicators',
     title: 'Indicators',
-    View: later(async () => (await import('./indicators.tsx')).Indicators),
+    View: lazyLoad(async () => (await import('./indicators.tsx')).Indicators),
     requiredCall: { method: 'GET', path: '/api/siem/threat-intel/indicators' },
   },
   {
     name: 'feeds',
     title: 'Feeds',
-    View: later(async () => (await import('./feeds.tsx')).Feeds),
+    View: lazyLoad(async () => (await import('./feeds.tsx')).Feeds),
     requiredCall: { method: 'GET', path: '/api/siem/threat-intel/feeds' },
   },
   { name: 'files', title: 'Files', View: FileChanges },
   {
     name: 'baselines',
     title: 'Baselines',
-    View: later(async () => (await import('./baselines.tsx')).Baselines),
+    View: lazyLoad(async () => (await import('./baselines.tsx')).Baselines),
     requiredCall: { method: 'GET', path: '/api/siem/fim/baselines' },
   },
 ]);

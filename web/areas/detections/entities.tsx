@@ -1,18 +1,18 @@
 /** Users, hosts, processes and addresses by risk, with the contributing signals */
 import type { getEntity, listEntities } from '../../../api/groups/siem/entities.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-const entityCall = callOf<typeof getEntity>('GET', '/api/siem/entities/{type}/{value}');
-type Entity = Answered<typeof getEntity>;
+const entityCall = declareCall<typeof getEntity>('GET', '/api/siem/entities/{type}/{value}');
+type Entity = ResponseBody<typeof getEntity>;
 
 const formatRisk = (score: number): string => score.toFixed(score < 10 ? 1 : 0);
 
@@ -20,7 +20,7 @@ const EntityDetails = ({ of }: { readonly of: Entity }) => (
   <>
     <ul class="links">
       <li>
-        <Link to={toArea('/detections', { entity: `${of.type} ${of.value}`, from: `now-${of.days}d`, to: 'now' })}>
+        <Link url={toArea('/detections', { entity: `${of.type} ${of.value}`, from: `now-${of.days}d`, to: 'now' })}>
           All signals
         </Link>
       </li>
@@ -33,12 +33,12 @@ const EntityDetails = ({ of }: { readonly of: Entity }) => (
         {of.shares.map(({ signalId, ruleTitle, severity, time, share }) => (
           <tr key={signalId}>
             <td>
-              <Link to={toArea('/detections', { open: signalId })}>
-                <bdi>{shownText(ruleTitle)}</bdi>
+              <Link url={toArea('/detections', { open: signalId })}>
+                <bdi>{renderText(ruleTitle)}</bdi>
               </Link>
             </td>
             <td>{severity}</td>
-            <td>{shownMoment(time).slice(0, 16)}</td>
+            <td>{formatIsoTime(time).slice(0, 16)}</td>
             <td class="number">{formatRisk(share)}</td>
           </tr>
         ))}
@@ -50,18 +50,18 @@ const EntityDetails = ({ of }: { readonly of: Entity }) => (
 const EntityPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const separatorIndex = id.indexOf(' ');
   const params = { type: id.slice(0, separatorIndex), value: id.slice(separatorIndex + 1) };
-  const { answer, error } = useQuery(entityCall, { params, query: {} });
+  const { response, error } = useQuery(entityCall, { params, query: {} });
   return (
     <SidePanel label="Entity" title={id} onClose={onClose}>
-      <Problem error={error} />
-      {answer === undefined ? null : <EntityDetails of={answer} />}
+      <ErrorMessage error={error} />
+      {response === undefined ? null : <EntityDetails of={response} />}
     </SidePanel>
   );
 };
 
-export const Entities = listed({
+export const Entities = createListView({
   title: 'Entities',
-  call: callOf<typeof listEntities>('GET', '/api/siem/entities'),
+  call: declareCall<typeof listEntities>('GET', '/api/siem/entities'),
   choices: [
     {
       name: 'type',
@@ -69,15 +69,15 @@ export const Entities = listed({
       options: [['', 'all'], ...['user', 'host', 'process', 'address'].map((type) => [type, type] as const)],
     },
   ],
-  nothing: 'No entities with signals in this range.',
-  keyOf: ({ type, value }) => `${type} ${value}`,
+  emptyText: 'No entities with signals in this range.',
+  toKey: ({ type, value }) => `${type} ${value}`,
   columns: {
     Entity: ({ type, value }) => `${type} ${value}`,
     Risk: ({ score }) => formatRisk(score),
     Signals: ({ signals }) => signals,
     'Top rule': ({ shares }) => shares[0]?.ruleTitle,
-    'Last signal': ({ lastSignalAt }) => shownMoment(lastSignalAt).slice(0, 16),
+    'Last signal': ({ lastSignalAt }) => formatIsoTime(lastSignalAt).slice(0, 16),
   },
-  numbers: ['Risk', 'Signals'],
-  Open: EntityPanel,
+  numericColumns: ['Risk', 'Signals'],
+  ItemPanel: EntityPanel,
 });

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import type { EvidenceView } from '../../../api/groups/siem/case.ts';
 import type { attachCaseEvidence } from '../../../api/groups/siem/case-additions.ts';
 import { Action } from '../../client/action.ts';
-import { callOf } from '../../client/call.ts';
+import { declareCall } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 
-const attachCall = callOf<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
+const attachCall = declareCall<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
 /** Maximum size of an upload in bytes; the API may have a lower limit */
 const maxUploadBytes = 2_900_000;
 const number = new Intl.NumberFormat('en');
@@ -71,10 +71,10 @@ export const Evidence = ({ caseId, of }: { readonly caseId: string; readonly of:
     <ul>
       {of.map(({ id, name, description, mediaType, bytes, sha256, isIntact, createdAt }) => (
         <li key={id}>
-          <bdi>{shownText(name)}</bdi>, {shownText(mediaType)}, {number.format(bytes)} bytes,{' '}
-          {shownMoment(createdAt).slice(0, 19)},{' '}
+          <bdi>{renderText(name)}</bdi>, {renderText(mediaType)}, {number.format(bytes)} bytes,{' '}
+          {formatIsoTime(createdAt).slice(0, 19)},{' '}
           {isIntact ? 'intact' : <b class="text-error">modified after it was attached</b>}
-          {description === '' ? null : <p>{shownText(description, { lines: true })}</p>}
+          {description === '' ? null : <p>{renderText(description, { lines: true })}</p>}
           <p class="hint">
             SHA-256 <code>{sha256}</code>
           </p>

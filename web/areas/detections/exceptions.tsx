@@ -3,24 +3,26 @@ import { useState } from 'preact/hooks';
 import type { previewRuleException } from '../../../api/groups/siem/preview-exception.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, changeOf } from '../../client/call.ts';
+import { declareCall, declareUpdateCall } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { Field } from '../../editors/field.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
-import { change, inAddress, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText, textOf } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { renderText, toText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refresh, timeRange } from '../../frame/time-range.ts';
 import type { Rule } from './rule-editor.tsx';
 
 type Exception = Rule['exceptions'][number];
 type Conditions = Exception['when'];
 
-const changeCall = changeOf<typeof ruleResource, { readonly exceptions: readonly Exception[] }>('/api/siem/rules/{id}');
-export const previewCall = callOf<typeof previewRuleException>('POST', '/api/siem/rules/{id}/exceptions/preview');
+const changeCall = declareUpdateCall<typeof ruleResource, { readonly exceptions: readonly Exception[] }>(
+  '/api/siem/rules/{id}',
+);
+export const previewCall = declareCall<typeof previewRuleException>('POST', '/api/siem/rules/{id}/exceptions/preview');
 
 /** Parses `User|startswith: svc_`, one per line; a repeated field has several values. */
 const parseConditions = (text: string): Conditions => {
@@ -35,7 +37,7 @@ const parseConditions = (text: string): Conditions => {
 
 /** Formats conditions as lines. */
 export const formatConditions = (fields: readonly (readonly [field: string, value: unknown])[]): string =>
-  [...new Set(fields.flatMap(([field, value]) => [value].flat().map((each) => `${field}: ${textOf(each)}`)))].join(
+  [...new Set(fields.flatMap(([field, value]) => [value].flat().map((each) => `${field}: ${toText(each)}`)))].join(
     '\n',
   );
 
@@ -49,22 +51,22 @@ const expiryOptions = [
 
 /** Signals in the selected time range that the exception would have covered. */
 const CoveredSignals = ({ of }: { readonly of: ApiQuery<typeof previewRuleException> }) => {
-  const { answer, error } = of.state.value;
-  if (answer === undefined || error !== undefined) return null;
+  const { response, error } = of.state.value;
+  if (response === undefined || error !== undefined) return null;
   return (
     <div role="status">
-      {answer.rules.map(({ ruleId, ruleTitle, signals, covered, unknown, examples }) => (
+      {response.rules.map(({ ruleId, ruleTitle, signals, covered, unknown, examples }) => (
         <div key={ruleId}>
           <p>
-            {shownText(ruleTitle)}: {covered} of {signals} signals of this range
+            {renderText(ruleTitle)}: {covered} of {signals} signals of this range
             {unknown === 0 ? '' : `, and ${unknown} whose records have expired`}
-            {answer.isComplete ? '.' : '; only the newest signals were checked.'}
+            {response.isComplete ? '.' : '; only the newest signals were checked.'}
           </p>
           <ul>
             {examples.map(({ signalId, time, entities }) => (
               <li key={signalId}>
-                <Link to={toArea('/detections', { open: signalId })}>{shownMoment(time).slice(0, 19)}</Link>{' '}
-                {shownText(entities.join(', '))}
+                <Link url={toArea('/detections', { open: signalId })}>{formatIsoTime(time).slice(0, 19)}</Link>{' '}
+                {renderText(entities.join(', '))}
               </li>
             ))}
           </ul>
@@ -82,7 +84,7 @@ const ExceptionForm = ({
   readonly onSave: (added: Exception) => Promise<void>;
 }) => {
   const [query] = useState(() => new ApiQuery(previewCall));
-  const [conditions, setConditions] = useState(inAddress('except'));
+  const [conditions, setConditions] = useState(readParam('except'));
   const [reason, setReason] = useState('');
   const [expiryDays, setExpiryDays] = useState('');
   const when = parseConditions(conditions);
@@ -122,18 +124,18 @@ const ExceptionForm = ({
           type="button"
           class="plain"
           disabled={isLoading}
-          onClick={() => query.run({ params: { id: rule.id }, body: { when, ...writtenRange.peek() } })}
+          onClick={() => query.run({ params: { id: rule.id }, body: { when, ...timeRange.peek() } })}
         >
           Preview affected signals
         </button>
         <button type="button" onClick={() => void add()}>
           Save exception
         </button>
-        <button type="button" class="plain" onClick={() => change({ except: '', edit: '' })}>
+        <button type="button" class="plain" onClick={() => setParams({ except: '', edit: '' })}>
           Cancel
         </button>
       </div>
-      {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
+      {error === undefined || error.details.length > 0 ? null : <ErrorMessage error={error} />}
       <CoveredSignals of={query} />
     </div>
   );
@@ -143,9 +145,9 @@ const editMode = 'exception';
 
 const ExceptionSummary = ({ of: { reason, when, expiresAt } }: { readonly of: Exception }) => (
   <>
-    <code>{shownText(formatConditions(Object.entries(when)), { lines: true })}</code>
-    {reason === '' ? null : <> {shownText(reason)}</>}
-    <span class="soft"> {expiresAt === null ? 'no expiry' : `until ${shownMoment(expiresAt).slice(0, 16)}`}</span>
+    <code>{renderText(formatConditions(Object.entries(when)), { lines: true })}</code>
+    {reason === '' ? null : <> {renderText(reason)}</>}
+    <span class="soft"> {expiresAt === null ? 'no expiry' : `until ${formatIsoTime(expiresAt).slice(0, 16)}`}</span>
   </>
 );
 
@@ -156,10 +158,10 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
   if (rule.kind !== 'rule') return null;
   const save = async (changed: readonly Exception[]): Promise<void> => {
     if ((await action.run({ params: { id }, body: { exceptions: changed }, ifMatch: version })) === undefined) return;
-    change({ except: '', edit: '' });
+    setParams({ except: '', edit: '' });
     refresh();
   };
-  const isEditing = inAddress('edit') === editMode || inAddress('except') !== '';
+  const isEditing = readParam('edit') === editMode || readParam('except') !== '';
   return (
     <section aria-label="Exceptions">
       <h3>Exceptions</h3>
@@ -181,11 +183,11 @@ export const Exceptions = ({ rule }: { readonly rule: Rule }) => {
           </li>
         ))}
       </ul>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
       {!isPermitted(changeCall) ? null : isEditing ? (
         <ExceptionForm rule={rule} onSave={(added) => save([...exceptions, added])} />
       ) : (
-        <button type="button" class="plain" onClick={() => change({ edit: editMode })}>
+        <button type="button" class="plain" onClick={() => setParams({ edit: editMode })}>
           New exception
         </button>
       )}

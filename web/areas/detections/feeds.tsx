@@ -2,22 +2,22 @@
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts';
-import { creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
-import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
-import { CheckInput, ChoiceInput, NumberInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { declareCreateCall, declareListCall, declareReplaceCall, type ResourceView } from '../../client/call.ts';
+import { createItemPanel, createNewButton, useSaving } from '../../editors/form-state.tsx';
+import { CheckInput, NumberInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 
-type Feed = ViewOf<typeof feedResource>;
+type Feed = ResourceView<typeof feedResource>;
 type FeedInput = z.input<typeof FeedFields>;
 type Location = FeedInput['location'];
 type Authentication = NonNullable<FeedInput['authentication']>;
 
-const createCall = creationOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds');
-const replaceCall = replacementOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds/{id}');
+const createCall = declareCreateCall<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds');
+const replaceCall = declareReplaceCall<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds/{id}');
 
 const formats = { stix: 'STIX 2.1', misp: 'MISP', csv: 'CSV', list: 'One value per line' } as const;
 const locations: Readonly<Record<Location['type'], Location>> = {
@@ -84,41 +84,41 @@ const TextFields = <Part extends object>({
   </>
 );
 
-const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
+const FeedForm = ({ savedItem }: { readonly savedItem: Feed | undefined }) => {
   const [draftFeed, setDraftFeed] = useState<FeedInput>(() =>
-    before === undefined ? emptyFeed : pickWritableFields(before),
+    savedItem === undefined ? emptyFeed : pickWritableFields(savedItem),
   );
-  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
+  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, savedItem);
   const set = (fields: Partial<FeedInput>): void => setDraftFeed((now) => ({ ...now, ...fields }));
   const { name, description = '', location, authentication = authentications.none } = draftFeed;
   return (
     <div class="form">
-      <TextInput label="Name" value={name} problem={wrong('name')} onChange={(text) => set({ name: text })} />
+      <TextInput label="Name" value={name} problem={findProblem('name')} onChange={(text) => set({ name: text })} />
       <TextInput
         label="Description"
         maxLength={4096}
         value={description}
-        problem={wrong('description')}
+        problem={findProblem('description')}
         onChange={(text) => set({ description: text })}
       />
-      <ChoiceInput
+      <RecordSelectInput
         label="Source"
         options={{ url: 'URL', taxii: 'TAXII 2.1 server' }}
         value={location.type}
         problem={undefined}
         onChange={(type) => set({ location: locations[type] })}
       />
-      <TextFields of={location} at="location" wrong={wrong} onChange={(changed) => set({ location: changed })} />
+      <TextFields of={location} at="location" wrong={findProblem} onChange={(changed) => set({ location: changed })} />
       {location.type === 'url' ? (
-        <ChoiceInput
+        <RecordSelectInput
           label="Format"
           options={formats}
           value={location.format}
-          problem={wrong('location.format')}
+          problem={findProblem('location.format')}
           onChange={(format) => set({ location: { ...location, format } })}
         />
       ) : null}
-      <ChoiceInput
+      <RecordSelectInput
         label="Authentication"
         options={{ none: 'none', basic: 'Basic authentication', header: 'Secret header' }}
         value={authentication.type}
@@ -128,13 +128,13 @@ const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
       <TextFields
         of={authentication}
         at="authentication"
-        wrong={wrong}
+        wrong={findProblem}
         onChange={(changed) => set({ authentication: changed })}
       />
       <NumberInput
         label="Polling interval (seconds)"
         value={draftFeed.everySeconds ?? null}
-        problem={wrong('everySeconds')}
+        problem={findProblem('everySeconds')}
         onChange={(value) => set({ everySeconds: value ?? 0 })}
       />
       {(
@@ -152,9 +152,9 @@ const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
       ))}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(draftFeed)}>
-          {before === undefined ? 'Subscribe' : 'Save feed'}
+          {savedItem === undefined ? 'Subscribe' : 'Save feed'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
@@ -162,8 +162,8 @@ const FeedForm = ({ before }: { readonly before: Feed | undefined }) => {
 
 const Details = ({ item: { description, location, status, everySeconds, raisesSignals } }: { readonly item: Feed }) => (
   <>
-    <p>{shownText(description ?? '', { lines: true })}</p>
-    {status.error === null ? null : <p class="problem">{shownText(status.error)}</p>}
+    <p>{renderText(description ?? '', { lines: true })}</p>
+    {status.error === null ? null : <p class="problem">{renderText(status.error)}</p>}
     <Fields
       values={{
         ...('url' in location
@@ -171,8 +171,8 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
           : { server: location.apiRoot, collection: location.collection }),
         'polling interval (s)': everySeconds,
         'matches raise signals': raisesSignals ? 'yes' : 'no',
-        'last poll': shownMoment(status.lastSucceededAt),
-        'next poll': shownMoment(status.nextPollAt),
+        'last poll': formatIsoTime(status.lastSucceededAt),
+        'next poll': formatIsoTime(status.nextPollAt),
         new: status.counts.created,
         updated: status.counts.updated,
         rejected: status.counts.refused,
@@ -182,7 +182,7 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
     <ul>
       {status.refused.map(({ at, message }) => (
         <li key={at}>
-          {shownText(at)}: {shownText(message)}
+          {renderText(at)}: {renderText(message)}
         </li>
       ))}
     </ul>
@@ -191,11 +191,11 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
 
 const noun = 'feed';
 
-export const Feeds = listed({
+export const Feeds = createListView({
   title: 'Feeds',
-  call: listOf<typeof feedResource>('/api/siem/threat-intel/feeds'),
-  nothing: 'No feeds yet.',
-  keyOf: ({ id }) => id,
+  call: declareListCall<typeof feedResource>('/api/siem/threat-intel/feeds'),
+  emptyText: 'No feeds yet.',
+  toKey: ({ id }) => id,
   columns: {
     Feed: ({ name }) => name,
     State: ({ enabled, status }) =>
@@ -206,12 +206,12 @@ export const Feeds = listed({
           'disabled'
         )
       ) : (
-        <span class="text-error">{shownText(status.error)}</span>
+        <span class="text-error">{renderText(status.error)}</span>
       ),
-    'Last poll': ({ status }) => shownMoment(status.lastSucceededAt),
+    'Last poll': ({ status }) => formatIsoTime(status.lastSucceededAt),
     'Interval (s)': ({ everySeconds }) => everySeconds,
   },
-  numbers: ['Interval (s)'],
-  Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form: FeedForm, Details }),
+  numericColumns: ['Interval (s)'],
+  Tools: createNewButton(noun, createCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form: FeedForm, Details }),
 });

@@ -4,24 +4,32 @@ import type { z } from 'zod';
 import type { fieldTableResource } from '../../../api/groups/siem/field-table.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { DetectionFields } from '../../../schemas/resources/detection-rule.ts';
-import { callOf, creationOf, type Declared, type Filtered, replacementOf } from '../../client/call.ts';
-import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
+import {
+  declareCall,
+  declareCreateCall,
+  declareReplaceCall,
+  type OperationDeclaration,
+  type WithFilters,
+} from '../../client/call.ts';
+import { createItemPanel, createNewButton, useSaving } from '../../editors/form-state.tsx';
 import { JsonInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
-import { Raw } from '../../lists/raw.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
+import { RawText } from '../../lists/raw.tsx';
 
 /** The resource declares no view, so a stored item is displayed as it is. */
 type Table = DetectionFields & StoredMetadata;
-type ListEndpoint = Filtered<
-  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Table[] }> }
+type ListEndpoint = WithFilters<
+  OperationDeclaration & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Table[] }> }
 >;
 type FieldTableInput = z.input<typeof DetectionFields>;
 
-const createCall = creationOf<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables');
-const replaceCall = replacementOf<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables/{id}');
+const createCall = declareCreateCall<typeof fieldTableResource, typeof DetectionFields>('/api/siem/field-tables');
+const replaceCall = declareReplaceCall<typeof fieldTableResource, typeof DetectionFields>(
+  '/api/siem/field-tables/{id}',
+);
 
 const identity = (text: string): string => text;
 
@@ -51,11 +59,11 @@ const jsonFields = [
   ],
 ] as const;
 
-const TableForm = ({ before }: { readonly before: Table | undefined }) => {
+const TableForm = ({ savedItem }: { readonly savedItem: Table | undefined }) => {
   const [table, setTable] = useState<FieldTableInput>(() =>
-    before === undefined ? emptyTable : pickWritableFields(before),
+    savedItem === undefined ? emptyTable : pickWritableFields(savedItem),
   );
-  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
+  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, savedItem);
   const set = (fields: Partial<Record<keyof FieldTableInput, unknown>>): void =>
     setTable((now) => ({ ...now, ...fields }) as FieldTableInput);
   return (
@@ -64,14 +72,14 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
         label="Name"
         hint="A mapping here overrides the built-in one"
         value={table.name}
-        problem={wrong('name')}
+        problem={findProblem('name')}
         onChange={(name) => set({ name })}
       />
       <TextInput
         label="Description"
         maxLength={1024}
         value={table.summary ?? ''}
-        problem={wrong('summary')}
+        problem={findProblem('summary')}
         onChange={(summary) => set({ summary })}
       />
       {jsonFields.map(([label, name, hint]) => (
@@ -81,7 +89,7 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
           hint={hint}
           rows={6}
           value={table[name]}
-          problem={wrong(name)}
+          problem={findProblem(name)}
           onChange={(value) => set({ [name]: value })}
         />
       ))}
@@ -89,16 +97,16 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
         label="Path prefixes of event fields"
         hint="payload, winlog.event_data"
         value={table.roots ?? []}
-        read={identity}
-        write={identity}
-        problem={wrong('roots')}
+        parseItem={identity}
+        formatItem={identity}
+        problem={findProblem('roots')}
         onChange={(roots) => set({ roots: [...roots] })}
       />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(table)}>
-          {before === undefined ? 'Create field mapping' : 'Save field mapping'}
+          {savedItem === undefined ? 'Create field mapping' : 'Save field mapping'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
@@ -108,27 +116,27 @@ const Details = ({ item }: { readonly item: Table }) => {
   const { name: _, summary = '', ...written } = pickWritableFields(item);
   return (
     <>
-      <p>{shownText(summary, { lines: true })}</p>
-      <Raw label="Field mapping" text={JSON.stringify(written, null, 2)} />
+      <p>{renderText(summary, { lines: true })}</p>
+      <RawText label="Field mapping" text={JSON.stringify(written, null, 2)} />
     </>
   );
 };
 
 const noun = 'field mapping';
 
-export const FieldTables = listed({
+export const FieldTables = createListView({
   title: 'Field mappings',
-  call: callOf<ListEndpoint>('GET', '/api/siem/field-tables'),
+  call: declareCall<ListEndpoint>('GET', '/api/siem/field-tables'),
   search: 'Search by name',
-  nothing: 'No custom field mappings. Built-in mappings are not listed.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No custom field mappings. Built-in mappings are not listed.',
+  toKey: ({ id }) => id,
   columns: {
     'Field mapping': ({ name }) => name,
     Description: ({ summary }) => summary,
     Fields: ({ fields }) => Object.keys(fields).length,
-    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
-  numbers: ['Fields'],
-  Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/siem/field-tables/{id}', Form: TableForm, Details }),
+  numericColumns: ['Fields'],
+  Tools: createNewButton(noun, createCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/siem/field-tables/{id}', Form: TableForm, Details }),
 });

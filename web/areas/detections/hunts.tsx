@@ -1,26 +1,26 @@
 /** Hunts: new rules that were run on earlier records */
 import type { listRetroHunts } from '../../../api/groups/siem/retro-hunts.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
-type Hunt = Answered<typeof listRetroHunts>['items'][number];
+type Hunt = ResponseBody<typeof listRetroHunts>['items'][number];
 
 const HuntDetails = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hunt }) => (
   <>
-    {message === '' ? null : <p class="problem">{shownText(message)}</p>}
-    <Fields values={{ from: shownMoment(from), until: shownMoment(to) }} />
+    {message === '' ? null : <p class="problem">{renderText(message)}</p>}
+    <Fields values={{ from: formatIsoTime(from), until: formatIsoTime(to) }} />
     <h3>Rules</h3>
     <ul class="links column">
       {ruleIds.map((id) => (
         <li key={id}>
-          <Link to={toArea('/detections/rules', { open: id })}>{shownText(id)}</Link>{' '}
-          <Link to={toArea('/detections', { ruleId: id, from, to })}>
-            signals<span class="sr-only"> {shownText(id)}</span>
+          <Link url={toArea('/detections/rules', { open: id })}>{renderText(id)}</Link>{' '}
+          <Link url={toArea('/detections', { ruleId: id, from, to })}>
+            signals<span class="sr-only"> {renderText(id)}</span>
           </Link>
         </li>
       ))}
@@ -29,13 +29,13 @@ const HuntDetails = ({ of: { ruleIds, rules, from, to, message } }: { readonly o
   </>
 );
 
-export const Hunts = listed({
+export const Hunts = createListView({
   title: 'Hunts',
-  call: callOf<typeof listRetroHunts>('GET', '/api/siem/retro-hunts'),
-  nothing: 'No retroactive hunts: no new rule was run on stored records.',
-  keyOf: ({ id }) => id,
+  call: declareCall<typeof listRetroHunts>('GET', '/api/siem/retro-hunts'),
+  emptyText: 'No retroactive hunts: no new rule was run on stored records.',
+  toKey: ({ id }) => id,
   columns: {
-    Started: ({ createdAt }) => shownMoment(createdAt).slice(0, 19),
+    Started: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 19),
     State: ({ status, isComplete }) => (
       <span class={status === 'failed' ? 'text-error' : ''}>
         {status}
@@ -46,8 +46,8 @@ export const Hunts = listed({
     Records: ({ records }) => records,
     Signals: ({ signals }) => signals,
   },
-  numbers: ['Rules', 'Records', 'Signals'],
-  Open: ({
+  numericColumns: ['Rules', 'Records', 'Signals'],
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -58,7 +58,7 @@ export const Hunts = listed({
   }) => (
     <SidePanel
       label="Hunt"
-      title={item === undefined ? id : `Hunt of ${shownMoment(item.createdAt).slice(0, 19)}`}
+      title={item === undefined ? id : `Hunt of ${formatIsoTime(item.createdAt).slice(0, 19)}`}
       onClose={onClose}
     >
       {item === undefined ? <p class="soft">This hunt is not on the loaded pages.</p> : <HuntDetails of={item} />}

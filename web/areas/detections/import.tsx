@@ -2,15 +2,15 @@
 import { useState } from 'preact/hooks';
 import type { importDetectionRules } from '../../../api/groups/siem/import-rules.ts';
 import { Action } from '../../client/action.ts';
-import { callOf } from '../../client/call.ts';
-import { wrongIn } from '../../editors/form-state.tsx';
+import { declareCall } from '../../client/call.ts';
+import { createProblemFinder } from '../../editors/form-state.tsx';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { toArea } from '../../frame/address.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 
-const importCall = callOf<typeof importDetectionRules>('POST', '/api/siem/rules/import');
+const importCall = declareCall<typeof importDetectionRules>('POST', '/api/siem/rules/import');
 
 const levelOptions = [
   ['', 'all'],
@@ -44,21 +44,21 @@ export const Import = () => {
       name: title || ruleId,
       outcome,
       reasons: message === '' ? [] : [{ message }],
-      to:
+      url:
         ruleId === '' || outcome === 'refused' || outcome === 'deleted'
           ? undefined
           : toArea('/detections/rules', { open: ruleId }),
     }));
   };
   return (
-    <Scrolled class="scrolled" label="Rule import">
+    <ScrollRegion class="scrolled" label="Rule import">
       <p>Sigma rules as YAML, any number of documents. Importing the same rules again changes nothing.</p>
-      <ImportForm language="YAML" accept=".yml,.yaml" isMany={true} action={action} run={run}>
+      <ImportForm language="YAML" accept=".yml,.yaml" allowsMultiple={true} action={action} run={run}>
         <CheckInput label="Enable new rules" value={enabled} onChange={setEnabled} />
         <SelectInput
           label="Levels"
           value={minLevel}
-          problem={wrongIn(error)('minLevel')}
+          problem={createProblemFinder(error)('minLevel')}
           options={levelOptions}
           onChange={setMinLevel}
         />
@@ -67,7 +67,7 @@ export const Import = () => {
           hint="Name of the source, such as a repository. Its rules that are missing from this import are listed"
           maxLength={128}
           value={scope}
-          problem={wrongIn(error)('scope')}
+          problem={createProblemFinder(error)('scope')}
           onChange={setScope}
         />
         {scope.trim() === '' ? null : (
@@ -78,6 +78,6 @@ export const Import = () => {
           />
         )}
       </ImportForm>
-    </Scrolled>
+    </ScrollRegion>
   );
 };

@@ -3,26 +3,26 @@ import { useState } from 'preact/hooks';
 import type { deleteIndicator, listIndicators } from '../../../api/groups/siem/indicator.ts';
 import type { addIndicators } from '../../../api/groups/siem/indicators.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf, type Filtered } from '../../client/call.ts';
-import { writeOf } from '../../editors/form-state.tsx';
+import { declareCall, type ResponseBody, type WithFilters } from '../../client/call.ts';
+import { createNewButton } from '../../editors/form-state.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
-const addCall = callOf<typeof addIndicators>('POST', '/api/siem/threat-intel/indicators');
-const deleteCall = callOf<typeof deleteIndicator>('DELETE', '/api/siem/threat-intel/indicators/{id}');
-type Indicator = Answered<typeof listIndicators>['items'][number];
+const addCall = declareCall<typeof addIndicators>('POST', '/api/siem/threat-intel/indicators');
+const deleteCall = declareCall<typeof deleteIndicator>('DELETE', '/api/siem/threat-intel/indicators/{id}');
+type Indicator = ResponseBody<typeof listIndicators>['items'][number];
 
 const formats = { csv: 'CSV with a header', stix: 'STIX 2.1', misp: 'MISP' } as const;
 
 const AddForm = () => {
   const [action] = useState(() => new Action(addCall));
-  const [addResult, setAddResult] = useState<Answered<typeof addIndicators>>();
+  const [addResult, setAddResult] = useState<ResponseBody<typeof addIndicators>>();
   const add = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = {
@@ -74,7 +74,7 @@ const AddForm = () => {
           <ul>
             {addResult.refused.map(({ at, message }) => (
               <li key={at}>
-                {shownText(at)}: {shownText(message)}
+                {renderText(at)}: {renderText(message)}
               </li>
             ))}
           </ul>
@@ -96,7 +96,7 @@ const IndicatorDetails = ({ of, onClose }: { readonly of: Indicator; readonly on
           onRemoved={onClose}
         />
       ) : null}
-      <p>{shownText(of.description, { lines: true })}</p>
+      <p>{renderText(of.description, { lines: true })}</p>
       <Fields
         values={{
           type: of.type,
@@ -107,10 +107,10 @@ const IndicatorDetails = ({ of, onClose }: { readonly of: Indicator; readonly on
           'effective confidence': of.score,
           confidence: of.confidence,
           'matches raise signals': of.raisesSignals ? 'yes' : 'no',
-          from: shownMoment(of.validFrom),
-          until: shownMoment(of.validUntil),
+          from: formatIsoTime(of.validFrom),
+          until: formatIsoTime(of.validUntil),
           revoked: of.isRevoked ? 'yes' : '',
-          'last reported': shownMoment(of.seenAt),
+          'last reported': formatIsoTime(of.seenAt),
         }}
       />
     </>
@@ -119,9 +119,9 @@ const IndicatorDetails = ({ of, onClose }: { readonly of: Indicator; readonly on
 
 const noun = 'indicator';
 
-export const Indicators = listed({
+export const Indicators = createListView({
   title: 'Indicators',
-  call: callOf<Filtered<typeof listIndicators>>('GET', '/api/siem/threat-intel/indicators'),
+  call: declareCall<WithFilters<typeof listIndicators>>('GET', '/api/siem/threat-intel/indicators'),
   search: 'Search by value',
   choices: [
     {
@@ -134,8 +134,8 @@ export const Indicators = listed({
       ],
     },
   ],
-  nothing: 'No indicators found. Subscribe to a feed or add indicators.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No indicators found. Subscribe to a feed or add indicators.',
+  toKey: ({ id }) => id,
   columns: {
     Indicator: ({ value }) => value,
     Type: ({ type }) => type,
@@ -143,11 +143,11 @@ export const Indicators = listed({
     Source: ({ source }) => source,
     Name: ({ name }) => name,
     Tags: ({ tags }) => tags.join(', '),
-    'Last reported': ({ seenAt }) => shownMoment(seenAt).slice(0, 16),
+    'Last reported': ({ seenAt }) => formatIsoTime(seenAt).slice(0, 16),
   },
-  numbers: ['Confidence'],
-  Tools: writeOf(noun, addCall),
-  Open: ({
+  numericColumns: ['Confidence'],
+  Tools: createNewButton(noun, addCall),
+  ItemPanel: ({
     id,
     item,
     onClose,

@@ -1,14 +1,14 @@
 /** ATT&CK matrix: techniques that rules detect, and those that were observed */
 import type { getMitreCoverage } from '../../../api/groups/siem/coverage.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 
-type Coverage = Extract<Answered<typeof getMitreCoverage>, { tactics: unknown }>;
+type Coverage = Extract<ResponseBody<typeof getMitreCoverage>, { tactics: unknown }>;
 type Technique = Coverage['tactics'][number]['techniques'][number];
 
 const describeCoverage = ({ enabledRules, rules, signals }: Technique): string =>
@@ -18,31 +18,31 @@ const TechniqueItem = ({ technique }: { readonly technique: Technique }) => {
   const { id, name, enabledRules, signals } = technique;
   return (
     <li class={signals > 0 ? 'technique seen' : enabledRules > 0 ? 'technique covered' : 'technique'}>
-      {signals > 0 ? <Link to={toArea('/detections', { technique: id })}>{id}</Link> : id} {shownText(name)}
+      {signals > 0 ? <Link url={toArea('/detections', { technique: id })}>{id}</Link> : id} {renderText(name)}
       <span class="soft"> {describeCoverage(technique)}</span>
     </li>
   );
 };
 
 export const Matrix = () => {
-  const queryState = useQuery(callOf<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage'), { query: {} });
-  const { answer, error } = queryState;
-  const coverage = answer !== undefined && 'tactics' in answer ? (answer as Coverage) : undefined;
+  const queryState = useQuery(declareCall<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage'), { query: {} });
+  const { response, error } = queryState;
+  const coverage = response !== undefined && 'tactics' in response ? (response as Coverage) : undefined;
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {coverage === undefined ? null : (
         <>
           <p class="soft">
-            ATT&CK {coverage.version}, signals of {coverage.days} days. {shownText(coverage.notice)}{' '}
+            ATT&CK {coverage.version}, signals of {coverage.days} days. {renderText(coverage.notice)}{' '}
             <a href="/api/siem/mitre/coverage?format=navigator" download="layer.json">
               Export ATT&CK Navigator layer
             </a>
           </p>
-          <Scrolled class="scrolled matrix" label="ATT&CK matrix">
+          <ScrollRegion class="scrolled matrix" label="ATT&CK matrix">
             {coverage.tactics.map(({ id, name, techniques }) => (
               <div key={id} class="tactic">
-                <h2>{shownText(name)}</h2>
+                <h2>{renderText(name)}</h2>
                 <ul>
                   {techniques.map((technique) => (
                     <TechniqueItem key={technique.id} technique={technique} />
@@ -50,10 +50,10 @@ export const Matrix = () => {
                 </ul>
               </div>
             ))}
-          </Scrolled>
+          </ScrollRegion>
         </>
       )}
-      <Freshness of={queryState} />
+      <Freshness queryState={queryState} />
     </>
   );
 };

@@ -4,65 +4,74 @@ import type { z } from 'zod';
 import type { placeholderResource } from '../../../api/groups/siem/placeholder.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { DetectionPlaceholder } from '../../../schemas/resources/detection-rule.ts';
-import { callOf, creationOf, type Declared, type Filtered, replacementOf } from '../../client/call.ts';
-import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
-import { LinesInput, TextInput } from '../../editors/inputs.tsx';
-import { linesIn } from '../../editors/lines.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
-import { Raw } from '../../lists/raw.tsx';
+import {
+  declareCall,
+  declareCreateCall,
+  declareReplaceCall,
+  type OperationDeclaration,
+  type WithFilters,
+} from '../../client/call.ts';
+import { createItemPanel, createNewButton, useSaving } from '../../editors/form-state.tsx';
+import { MultilineInput, TextInput } from '../../editors/inputs.tsx';
+import { parseLines } from '../../editors/lines.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
+import { RawText } from '../../lists/raw.tsx';
 
 /** The resource declares no view, so a stored item is displayed as it is. */
 type Placeholder = DetectionPlaceholder & StoredMetadata;
-type ListEndpoint = Filtered<
-  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Placeholder[] }> }
+type ListEndpoint = WithFilters<
+  OperationDeclaration & {
+    readonly method: 'GET';
+    readonly response: z.ZodType<{ readonly items: readonly Placeholder[] }>;
+  }
 >;
 
-const createCall = creationOf<typeof placeholderResource, typeof DetectionPlaceholder>('/api/siem/placeholders');
-const replaceCall = replacementOf<typeof placeholderResource, typeof DetectionPlaceholder>(
+const createCall = declareCreateCall<typeof placeholderResource, typeof DetectionPlaceholder>('/api/siem/placeholders');
+const replaceCall = declareReplaceCall<typeof placeholderResource, typeof DetectionPlaceholder>(
   '/api/siem/placeholders/{id}',
 );
 
-const PlaceholderForm = ({ before }: { readonly before: Placeholder | undefined }) => {
-  const [name, setName] = useState(before?.name ?? '');
-  const [description, setDescription] = useState(before?.description ?? '');
-  const [text, setText] = useState(before?.values.join('\n') ?? '');
-  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, before);
+const PlaceholderForm = ({ savedItem }: { readonly savedItem: Placeholder | undefined }) => {
+  const [name, setName] = useState(savedItem?.name ?? '');
+  const [description, setDescription] = useState(savedItem?.description ?? '');
+  const [text, setText] = useState(savedItem?.values.join('\n') ?? '');
+  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, savedItem);
   return (
     <div class="form">
       <TextInput
         label="Name"
         hint="Rules refer to it as %name%"
         value={name}
-        problem={wrong('name')}
+        problem={findProblem('name')}
         onChange={setName}
       />
       <TextInput
         label="Description"
         maxLength={4096}
         value={description}
-        problem={wrong('description')}
+        problem={findProblem('description')}
         onChange={setDescription}
       />
-      <LinesInput
+      <MultilineInput
         label="Values, one per line"
         hint="ann, or svc_* for all values with this prefix"
         rows={10}
         value={text}
-        problem={wrong('values')}
+        problem={findProblem('values')}
         onChange={setText}
       />
       <div class="act">
         <button
           type="button"
           disabled={isRunning}
-          onClick={() => void save({ name, description, values: linesIn(text) })}
+          onClick={() => void save({ name, description, values: parseLines(text) })}
         >
-          {before === undefined ? 'Create placeholder' : 'Save placeholder'}
+          {savedItem === undefined ? 'Create placeholder' : 'Save placeholder'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
@@ -70,27 +79,27 @@ const PlaceholderForm = ({ before }: { readonly before: Placeholder | undefined 
 
 const Details = ({ item: { description, values } }: { readonly item: Placeholder }) => (
   <>
-    <p>{shownText(description, { lines: true })}</p>
+    <p>{renderText(description, { lines: true })}</p>
     <h3>{values.length === 1 ? 'One value' : `${values.length} values`}</h3>
-    <Raw label="Values" text={values.join('\n')} />
+    <RawText label="Values" text={values.join('\n')} />
   </>
 );
 
 const noun = 'placeholder';
 
-export const Placeholders = listed({
+export const Placeholders = createListView({
   title: 'Placeholders',
-  call: callOf<ListEndpoint>('GET', '/api/siem/placeholders'),
+  call: declareCall<ListEndpoint>('GET', '/api/siem/placeholders'),
   search: 'Search by name',
-  nothing: 'No placeholders yet. A rule that uses an undefined placeholder matches nothing.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No placeholders yet. A rule that uses an undefined placeholder matches nothing.',
+  toKey: ({ id }) => id,
   columns: {
     Placeholder: ({ name }) => `%${name}%`,
     Description: ({ description }) => description,
     Values: ({ values }) => values.length,
-    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
-  numbers: ['Values'],
-  Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/siem/placeholders/{id}', Form: PlaceholderForm, Details }),
+  numericColumns: ['Values'],
+  Tools: createNewButton(noun, createCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/siem/placeholders/{id}', Form: PlaceholderForm, Details }),
 });

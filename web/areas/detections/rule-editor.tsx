@@ -4,17 +4,23 @@ import type { backtestDetectionRule } from '../../../api/groups/siem/backtest-ru
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { validateDetectionRules } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf, changeOf, creationOf, type ViewOf } from '../../client/call.ts';
+import {
+  declareCall,
+  declareCreateCall,
+  declareUpdateCall,
+  type ResourceView,
+  type ResponseBody,
+} from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refresh, timeRange } from '../../frame/time-range.ts';
 
-export type Rule = ViewOf<typeof ruleResource>;
+export type Rule = ResourceView<typeof ruleResource>;
 interface RuleText {
   readonly source: string;
 }
@@ -22,12 +28,13 @@ interface RuleText {
 /** Team settings of a rule, in addition to its text */
 export type RuleSettings = Pick<Rule, 'note' | 'risk' | 'suppression' | 'anySource' | 'tests' | 'mayFailTests'>;
 
-export const changeRuleCall = changeOf<typeof ruleResource, { readonly enabled: boolean } | RuleText | RuleSettings>(
-  '/api/siem/rules/{id}',
-);
-export const createRuleCall = creationOf<typeof ruleResource, never>('/api/siem/rules');
-const validateCall = callOf<typeof validateDetectionRules>('POST', '/api/siem/rules/validate');
-const backtestCall = callOf<typeof backtestDetectionRule>('POST', '/api/siem/rules/{id}/backtest');
+export const changeRuleCall = declareUpdateCall<
+  typeof ruleResource,
+  { readonly enabled: boolean } | RuleText | RuleSettings
+>('/api/siem/rules/{id}');
+export const createRuleCall = declareCreateCall<typeof ruleResource, never>('/api/siem/rules');
+const validateCall = declareCall<typeof validateDetectionRules>('POST', '/api/siem/rules/validate');
+const backtestCall = declareCall<typeof backtestDetectionRule>('POST', '/api/siem/rules/{id}/backtest');
 
 /** Template of a new rule */
 const ruleTemplate = `title: 
@@ -58,21 +65,21 @@ const ValidationResult = ({ source }: { readonly source: string }) => {
       query.cancel();
     };
   }, [source]);
-  const { answer, error } = query.state.value;
+  const { response, error } = query.state.value;
   return (
     <section aria-label="Errors in the rule">
-      <Problem error={error} />
-      {answer?.errors.map(({ line, field, message }) => (
+      <ErrorMessage error={error} />
+      {response?.errors.map(({ line, field, message }) => (
         <p key={`${line} ${field} ${message}`} class="problem-text" role="alert">
           Line {line}
-          {field === '' ? '' : `, ${field}`}: {shownText(message)}
+          {field === '' ? '' : `, ${field}`}: {renderText(message)}
         </p>
       ))}
-      {answer?.documents.map(({ document, title, telemetry, unknownPlaceholders, unknownRules, warnings }) => (
+      {response?.documents.map(({ document, title, telemetry, unknownPlaceholders, unknownRules, warnings }) => (
         <div key={document}>
-          <p role="status">The rule is valid: {shownText(title)}.</p>
+          <p role="status">The rule is valid: {renderText(title)}.</p>
           {telemetry.isSeen === false ? (
-            <p class="text-warn">Missing telemetry: {shownText(telemetry.reason ?? '')}</p>
+            <p class="text-warn">Missing telemetry: {renderText(telemetry.reason ?? '')}</p>
           ) : null}
           {[
             ...warnings,
@@ -80,7 +87,7 @@ const ValidationResult = ({ source }: { readonly source: string }) => {
             ...unknownRules.map((name) => `rule ${name} does not exist or is disabled`),
           ].map((warning) => (
             <p key={warning} class="text-warn">
-              {shownText(warning)}
+              {renderText(warning)}
             </p>
           ))}
         </div>
@@ -98,7 +105,7 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
     if (of === undefined) {
       const createdRule = await createAction.run({ body: { source } as never });
       if (createdRule === undefined) return;
-      change({ open: createdRule.id });
+      setParams({ open: createdRule.id });
     } else if ((await changeAction.run({ params: { id: of.id }, body: { source }, ifMatch: of.version })) === undefined)
       return;
     onDone();
@@ -132,7 +139,7 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
   );
 };
 
-type BacktestResult = Answered<typeof backtestDetectionRule>;
+type BacktestResult = ResponseBody<typeof backtestDetectionRule>;
 
 const Signals = ({ found: { items, records, isComplete, signals } }: { readonly found: BacktestResult }) => (
   <>
@@ -143,9 +150,9 @@ const Signals = ({ found: { items, records, isComplete, signals } }: { readonly 
     <ol>
       {items.slice(0, 20).map(({ id, timeMs, entities, events }) => (
         <li key={id}>
-          {shownMoment(new Date(timeMs).toISOString()).slice(0, 19)}{' '}
-          {shownText(entities.map(({ type, value }) => `${type} ${value}`).join(', '))}{' '}
-          {events[0] === undefined ? null : <Link to={toArea('/logs', { record: events[0].recordId })}>Record</Link>}
+          {formatIsoTime(new Date(timeMs).toISOString()).slice(0, 19)}{' '}
+          {renderText(entities.map(({ type, value }) => `${type} ${value}`).join(', '))}{' '}
+          {events[0] === undefined ? null : <Link url={toArea('/logs', { record: events[0].recordId })}>Record</Link>}
         </li>
       ))}
     </ol>
@@ -157,7 +164,7 @@ export const BacktestSection = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(backtestCall));
   const [found, setFound] = useState<BacktestResult>();
   const run = async (): Promise<void> => {
-    const { from, to } = writtenRange.value;
+    const { from, to } = timeRange.value;
     setFound(await action.run({ params: { id }, body: { from, to } }));
   };
   return (
@@ -165,7 +172,7 @@ export const BacktestSection = ({ id }: { readonly id: string }) => {
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void run()}>
         Test on this range
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
       {found === undefined ? null : <Signals found={found} />}
     </>
   );

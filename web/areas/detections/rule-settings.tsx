@@ -1,8 +1,8 @@
 /** Team settings of a rule, in addition to its text: note, risk, suppression, and test events */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { wrongIn } from '../../editors/form-state.tsx';
-import { CheckInput, JsonInput, LinesInput, ListInput, NumberInput } from '../../editors/inputs.tsx';
+import { createProblemFinder } from '../../editors/form-state.tsx';
+import { CheckInput, JsonInput, ListInput, MultilineInput, NumberInput } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeRuleCall, type Rule, type RuleSettings } from './rule-editor.tsx';
@@ -36,8 +36,8 @@ const Suppression = ({
         label="Group signals by"
         hint="User, Computer"
         value={suppression.by}
-        read={identity}
-        write={identity}
+        parseItem={identity}
+        formatItem={identity}
         problem={wrong('suppression.by')}
         onChange={(by) => onChange({ ...suppression, by: [...by] })}
       />
@@ -55,7 +55,7 @@ export const TeamSettings = ({ rule }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(changeRuleCall));
   const [settings, setSettings] = useState(() => pickSettings(rule));
   const error = action.error.value;
-  const wrong = (path: string): string | undefined => wrongIn(error)(path);
+  const wrong = (path: string): string | undefined => createProblemFinder(error)(path);
   const set = (fields: Partial<RuleSettings>): void => setSettings((now) => ({ ...now, ...fields }));
   const { suppression = null, tests = { mustMatch: [], mustNotMatch: [] } } = settings;
   const save = async (): Promise<void> => {
@@ -66,7 +66,7 @@ export const TeamSettings = ({ rule }: { readonly rule: Rule }) => {
       <summary>Team settings</summary>
       <ActionForm action={action} label="Save settings" onSubmit={save}>
         <div class="form">
-          <LinesInput
+          <MultilineInput
             label="Note"
             value={settings.note ?? ''}
             problem={wrong('note')}

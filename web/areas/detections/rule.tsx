@@ -1,16 +1,16 @@
 /** Side panel of a detection rule: its text, whether its telemetry is received, and editing, testing and enabling */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { readingOf, removalOf } from '../../client/call.ts';
-import { change, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { declareDeleteCall, declareReadCall } from '../../client/call.ts';
+import { setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { Raw } from '../../lists/raw.tsx';
-import { ReadOne } from '../../lists/read-one.tsx';
+import { RawText } from '../../lists/raw.tsx';
+import { LoadedItem } from '../../lists/read-one.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Exceptions } from './exceptions.tsx';
 import {
@@ -25,7 +25,7 @@ import { SampleTest } from './sample.tsx';
 
 /** Key of the editor for a new rule */
 const newRuleKey = 'new';
-const removeCall = removalOf('/api/siem/rules/{id}');
+const removeCall = declareDeleteCall('/api/siem/rules/{id}');
 
 const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(changeCall));
@@ -54,7 +54,7 @@ const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose:
       <button type="button" class="plain" onClick={() => void remove()}>
         Delete
       </button>
-      <Problem error={action.error.value ?? removeAction.error.value} />
+      <ErrorMessage error={action.error.value ?? removeAction.error.value} />
       <BacktestSection id={id} />
       {rule.kind === 'rule' ? <SampleTest id={id} /> : null}
       <TeamSettings rule={rule} />
@@ -65,15 +65,15 @@ const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose:
 const RuleDetails = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () => void }) => (
   <>
     <RuleActions key={rule.version} rule={rule} onClose={onClose} />
-    <p>{shownText(rule.description, { lines: true })}</p>
+    <p>{renderText(rule.description, { lines: true })}</p>
     <ul class="links">
       <li>
-        <Link to={toArea('/detections', { ruleId: rule.id })}>Signals</Link>
+        <Link url={toArea('/detections', { ruleId: rule.id })}>Signals</Link>
       </li>
     </ul>
     {rule.switchedOff === null ? null : (
       <p class="problem">
-        The rule was disabled at {shownMoment(rule.switchedOff.at)} because its evaluation took too long.
+        The rule was disabled at {formatIsoTime(rule.switchedOff.at)} because its evaluation took too long.
       </p>
     )}
     <Fields
@@ -92,7 +92,7 @@ const RuleDetails = ({ rule, onClose }: { readonly rule: Rule; readonly onClose:
     />
     <Exceptions key={rule.version} rule={rule} />
     <h3>Sigma</h3>
-    <Raw label="Sigma" text={rule.source} />
+    <RawText label="Sigma" text={rule.source} />
   </>
 );
 
@@ -107,9 +107,9 @@ export const RulePanel = ({
 }) => {
   if (id !== newRuleKey && item === undefined)
     return (
-      <ReadOne key={id} call={readingOf('/api/siem/rules/{id}')} id={id} label="Rule" onClose={onClose}>
+      <LoadedItem key={id} call={declareReadCall('/api/siem/rules/{id}')} id={id} label="Rule" onClose={onClose}>
         {(found) => <RulePanel id={id} item={found as Rule} onClose={onClose} />}
-      </ReadOne>
+      </LoadedItem>
     );
   return (
     <SidePanel label="Rule" title={item?.title ?? 'New detection rule'} onClose={onClose}>
@@ -121,7 +121,7 @@ export const RulePanel = ({
 export const RuleTools = () => (
   <>
     {isPermitted(createRuleCall) ? (
-      <button type="button" onClick={() => change({ open: newRuleKey })}>
+      <button type="button" onClick={() => setParams({ open: newRuleKey })}>
         New detection rule
       </button>
     ) : null}

@@ -2,18 +2,18 @@
 import { useState } from 'preact/hooks';
 import type { testDetectionRule } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
-import { wrongIn } from '../../editors/form-state.tsx';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { createProblemFinder } from '../../editors/form-state.tsx';
 import { JsonInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 
-const testCall = callOf<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
+const testCall = declareCall<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
 
 export const SampleTest = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(testCall));
   const [events, setEvents] = useState<unknown>([{}]);
-  const [testResult, setTestResult] = useState<Answered<typeof testDetectionRule>>();
+  const [testResult, setTestResult] = useState<ResponseBody<typeof testDetectionRule>>();
   const error = action.error.value;
   const run = async (): Promise<void> => {
     setTestResult(undefined);
@@ -28,14 +28,14 @@ export const SampleTest = ({ id }: { readonly id: string }) => {
           hint='[{"Image": "C:\\Windows\\System32\\whoami.exe"}]'
           rows={6}
           value={events}
-          problem={wrongIn(error)('events')}
+          problem={createProblemFinder(error)('events')}
           onChange={setEvents}
         />
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
             Run test
           </button>
-          <Problem error={error} />
+          <ErrorMessage error={error} />
         </div>
       </div>
       {testResult === undefined ? null : (
@@ -49,7 +49,7 @@ export const SampleTest = ({ id }: { readonly id: string }) => {
                 Event {event + 1}:{' '}
                 {fields.map(({ field, path, value, condition: comment }) => (
                   <span key={`${field} ${path}`}>
-                    <code>{shownText(field || path)}</code> <bdi>{shownText(value)}</bdi>, {shownText(comment)}{' '}
+                    <code>{renderText(field || path)}</code> <bdi>{renderText(value)}</bdi>, {renderText(comment)}{' '}
                   </span>
                 ))}
               </li>

@@ -3,21 +3,21 @@ import { useState } from 'preact/hooks';
 import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { getSignal, triageSignal } from '../../../api/groups/siem/signals.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf, creationOf } from '../../client/call.ts';
+import { declareCall, declareCreateCall, type ResponseBody } from '../../client/call.ts';
 import { Assignee } from '../../editors/assignee.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { go, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { navigate, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { formatConditions, previewCall } from './exceptions.tsx';
 
-type Signal = Answered<typeof getSignal>;
+type Signal = ResponseBody<typeof getSignal>;
 type Verdict = NonNullable<Signal['verdict']>;
 
 export const verdicts: Readonly<Record<Verdict, string>> = {
@@ -28,8 +28,8 @@ export const verdicts: Readonly<Record<Verdict, string>> = {
   other: 'Other',
 };
 
-const triageCall = callOf<typeof triageSignal>('PATCH', '/api/siem/signals/{id}');
-const openCaseCall = creationOf<typeof caseResource, never>('/api/siem/cases');
+const triageCall = declareCall<typeof triageSignal>('PATCH', '/api/siem/signals/{id}');
+const openCaseCall = declareCreateCall<typeof caseResource, never>('/api/siem/cases');
 
 const TriageActions = ({ signal }: { readonly signal: Signal }) => {
   const [action] = useState(() => new Action(triageCall));
@@ -44,7 +44,7 @@ const TriageActions = ({ signal }: { readonly signal: Signal }) => {
   };
   const openCase = async (): Promise<void> => {
     const createdCase = await openCaseAction.run({ body: { title: ruleTitle, severity, signalIds: [id] } as never });
-    if (createdCase !== undefined) go(toArea('/detections/cases', { open: createdCase.id }));
+    if (createdCase !== undefined) navigate(toArea('/detections/cases', { open: createdCase.id }));
   };
   const close = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
@@ -69,10 +69,10 @@ const TriageActions = ({ signal }: { readonly signal: Signal }) => {
         <button type="button" class="plain" disabled={openCaseAction.isRunning.value} onClick={() => void openCase()}>
           Create case
         </button>
-        <Problem error={openCaseAction.error.value} />
+        <ErrorMessage error={openCaseAction.error.value} />
       </div>
       {state === 'closed' ? (
-        <Problem error={action.error.value} />
+        <ErrorMessage error={action.error.value} />
       ) : (
         <ActionForm action={action} label="Close" onSubmit={close}>
           <label>
@@ -99,29 +99,31 @@ const SignalAssignee = ({ signal: { id, assigneeId } }: { readonly signal: Signa
   const assign = async (next: string | null): Promise<void> => {
     if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();
   };
-  return <Assignee of={assigneeId} call={triageCall} action={action} assign={(next) => void assign(next)} />;
+  return <Assignee assigneeId={assigneeId} call={triageCall} action={action} assign={(next) => void assign(next)} />;
 };
 
 export const SignalPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { answer, error } = useQuery(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}'), { params: { id } });
+  const { response, error } = useQuery(declareCall<typeof getSignal>('GET', '/api/siem/signals/{id}'), {
+    params: { id },
+  });
   return (
-    <SidePanel label="Signal" title={answer?.ruleTitle ?? 'Signal'} onClose={onClose}>
-      <Problem error={error} />
-      {answer === undefined ? null : (
+    <SidePanel label="Signal" title={response?.ruleTitle ?? 'Signal'} onClose={onClose}>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : (
         <>
-          <TriageActions key={answer.state} signal={answer} />
-          <SignalAssignee signal={answer} />
+          <TriageActions key={response.state} signal={response} />
+          <SignalAssignee signal={response} />
           <ul class="links">
             <li>
-              <Link to={toArea('/detections/rules', { open: answer.ruleId })}>Rule</Link>
+              <Link url={toArea('/detections/rules', { open: response.ruleId })}>Rule</Link>
             </li>
-            {answer.kind === 'rule' && isPermitted(previewCall) ? (
+            {response.kind === 'rule' && isPermitted(previewCall) ? (
               <li>
                 <Link
-                  to={toArea('/detections/rules', {
-                    open: answer.ruleId,
+                  url={toArea('/detections/rules', {
+                    open: response.ruleId,
                     except: formatConditions(
-                      (answer.events[0]?.fields ?? []).map(({ field, value }) => [field, value]),
+                      (response.events[0]?.fields ?? []).map(({ field, value }) => [field, value]),
                     ),
                   })}
                 >
@@ -132,36 +134,36 @@ export const SignalPanel = ({ id, onClose }: { readonly id: string; readonly onC
           </ul>
           <Fields
             values={{
-              state: answer.state,
-              verdict: answer.verdict,
-              reason: answer.reason,
-              severity: answer.severity,
-              time: shownMoment(answer.time),
-              risk: answer.riskScore,
-              records: answer.eventCount,
-              suppressed: answer.hidden,
-              'covered by exception': answer.suppressedBy,
-              tactics: answer.tactics.join(', '),
-              techniques: answer.techniques.join(', '),
+              state: response.state,
+              verdict: response.verdict,
+              reason: response.reason,
+              severity: response.severity,
+              time: formatIsoTime(response.time),
+              risk: response.riskScore,
+              records: response.eventCount,
+              suppressed: response.hidden,
+              'covered by exception': response.suppressedBy,
+              tactics: response.tactics.join(', '),
+              techniques: response.techniques.join(', '),
             }}
           />
           <h3>Entities</h3>
           <ul>
-            {answer.entities.map(({ type, value }) => (
+            {response.entities.map(({ type, value }) => (
               <li key={`${type} ${value}`}>
-                {type} <bdi>{shownText(value)}</bdi>
+                {type} <bdi>{renderText(value)}</bdi>
               </li>
             ))}
           </ul>
           <h3>Matching records</h3>
-          {answer.events.map((event, at) => (
+          {response.events.map((event, at) => (
             <details key={at} open={at === 0}>
               <summary>Record {at + 1}</summary>
-              <Link to={toArea('/logs', { record: event.recordId })}>View in logs</Link>
+              <Link url={toArea('/logs', { record: event.recordId })}>View in logs</Link>
               <Fields
                 values={{
                   service: event.service,
-                  time: shownMoment(new Date(event.timeMs).toISOString()).slice(0, 19),
+                  time: formatIsoTime(new Date(event.timeMs).toISOString()).slice(0, 19),
                   ...Object.fromEntries(
                     event.fields.map(({ field, path, value, selection, condition: comment }) => [
                       field || path,

@@ -4,13 +4,13 @@ import type { listErrors } from '../../../api/groups/errors/list.ts';
 import type { mergeErrors } from '../../../api/groups/errors/merge.ts';
 import type { listErrorOccurrences } from '../../../api/groups/errors/occurrences.ts';
 import type { showError } from '../../../api/groups/errors/show.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 
-export const errorsCall = callOf<typeof listErrors>('GET', '/api/errors');
-export const errorCall = callOf<typeof showError>('GET', '/api/errors/{id}');
-export const occurrencesCall = callOf<typeof listErrorOccurrences>('GET', '/api/errors/{id}/occurrences');
-export const changeCall = callOf<typeof changeError>('PATCH', '/api/errors/{id}');
-export const mergeCall = callOf<typeof mergeErrors>('POST', '/api/errors/merge');
+export const errorsCall = declareCall<typeof listErrors>('GET', '/api/errors');
+export const errorCall = declareCall<typeof showError>('GET', '/api/errors/{id}');
+export const occurrencesCall = declareCall<typeof listErrorOccurrences>('GET', '/api/errors/{id}/occurrences');
+export const changeCall = declareCall<typeof changeError>('PATCH', '/api/errors/{id}');
+export const mergeCall = declareCall<typeof mergeErrors>('POST', '/api/errors/merge');
 
-export type ErrorGroup = Answered<typeof listErrors>['items'][number];
-export type ErrorDetails = Answered<typeof showError>;
+export type ErrorGroup = ResponseBody<typeof listErrors>['items'][number];
+export type ErrorDetails = ResponseBody<typeof showError>;

@@ -1,17 +1,17 @@
 /** Side panel of an error group: status, stack trace, distribution of tags, and links */
 
 import { useEffect, useState } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { toArea } from '../../frame/address.ts';
-import { conditionOf } from '../../frame/conditions.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { toCondition } from '../../frame/conditions.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Raw } from '../../lists/raw.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
@@ -34,7 +34,7 @@ const Stack = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
     return newest.stack === null ? (
       <p class="soft">No stack trace.</p>
     ) : (
-      <Raw label="Original stack trace" text={newest.stack} />
+      <RawText label="Original stack trace" text={newest.stack} />
     );
   return (
     <>
@@ -42,12 +42,12 @@ const Stack = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
         <div key={at}>
           <p>
             {at === 0 ? '' : 'caused by '}
-            <b>{shownText(type ?? newest.type ?? 'Error')}</b>
+            <b>{renderText(type ?? newest.type ?? 'Error')}</b>
           </p>
           <ol class="around">
             {frames.map((frame, index) => (
               <li key={index} class={frame.isInApp ? '' : 'soft'}>
-                {shownText(formatFrame(frame))}
+                {renderText(formatFrame(frame))}
               </li>
             ))}
           </ol>
@@ -56,7 +56,7 @@ const Stack = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => {
       {newest.stack === null ? null : (
         <details>
           <summary>Original stack trace</summary>
-          <Raw label="Original stack trace" text={newest.stack} />
+          <RawText label="Original stack trace" text={newest.stack} />
         </details>
       )}
     </>
@@ -69,21 +69,21 @@ const ErrorLinks = ({ newest }: { readonly newest: ErrorDetails['newest'] }) => 
     <ul class="links">
       {traceId === null ? null : (
         <li>
-          <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>Trace</Link>
+          <Link url={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>Trace</Link>
         </li>
       )}
       {logId === null ? null : (
         <li>
-          <Link to={toArea('/logs', { record: logId })}>Log record</Link>
+          <Link url={toArea('/logs', { record: logId })}>Log record</Link>
         </li>
       )}
       <li>
-        <Link to={toArea('/logs', { search: `${conditionOf('service', service)} severity:>=error` })}>
-          Error logs of {shownText(service)}
+        <Link url={toArea('/logs', { search: `${toCondition('service', service)} severity:>=error` })}>
+          Error logs of {renderText(service)}
         </Link>
       </li>
       <li>
-        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+        <Link url={toArea('/services', { service })}>{renderText(service)}</Link>
       </li>
     </ul>
   );
@@ -99,9 +99,9 @@ const Tags = ({ tags }: { readonly tags: ErrorDetails['tags'] }) => (
       {tags.flatMap(({ name, count, values }) =>
         values.slice(0, maxShownValues).map((value, at) => (
           <tr key={`${name} ${value.value}`}>
-            <td>{at === 0 ? shownText(name) : ''}</td>
+            <td>{at === 0 ? renderText(name) : ''}</td>
             <td>
-              <bdi>{shownText(value.value)}</bdi>
+              <bdi>{renderText(value.value)}</bdi>
             </td>
             <td>{value.count}</td>
             <td>{Math.round((100 * value.count) / count)} %</td>
@@ -113,60 +113,60 @@ const Tags = ({ tags }: { readonly tags: ErrorDetails['tags'] }) => (
 );
 
 const Occurrences = ({ id }: { readonly id: string }) => {
-  const [occurrencePages] = useState(() => new Paged(occurrencesCall, ({ items }) => items));
-  const { from, to } = writtenRange.value;
+  const [occurrencePages] = useState(() => new PagedList(occurrencesCall, ({ items }) => items));
+  const { from, to } = timeRange.value;
   useEffect(() => {
     occurrencePages.load({ params: { id }, query: { from, to, ...projectScope.value, limit: 20 } });
     return () => occurrencePages.cancel();
-  }, [id, from, to, projectScope.value, refreshes.value]);
+  }, [id, from, to, projectScope.value, refreshCount.value]);
   return (
     <>
       <h3>Occurrences in this range</h3>
-      <Problem error={occurrencePages.first.state.value.error ?? occurrencePages.furtherError.value} />
+      <ErrorMessage error={occurrencePages.first.state.value.error ?? occurrencePages.loadMoreError.value} />
       <ul class="around">
         {occurrencePages.items.value.map(({ id, timestamp, service, message, traceId, spanId }) => (
           <li key={id}>
             {traceId === null ? (
-              <time>{shownMoment(timestamp)}</time>
+              <time>{formatIsoTime(timestamp)}</time>
             ) : (
-              <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>{shownMoment(timestamp)}</Link>
+              <Link url={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>{formatIsoTime(timestamp)}</Link>
             )}{' '}
-            <bdi>{shownText(service)}</bdi>: <bdi>{shownText(message)}</bdi>
+            <bdi>{renderText(service)}</bdi>: <bdi>{renderText(message)}</bdi>
           </li>
         ))}
       </ul>
-      <ShowMore of={occurrencePages} />
+      <ShowMore list={occurrencePages} />
     </>
   );
 };
 
 export const ErrorPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { from, to } = writtenRange.value;
-  const { answer, error } = useQuery(errorCall, { params: { id }, query: { from, to, ...projectScope.value } });
-  if (answer === undefined)
+  const { from, to } = timeRange.value;
+  const { response, error } = useQuery(errorCall, { params: { id }, query: { from, to, ...projectScope.value } });
+  if (response === undefined)
     return (
       <SidePanel label="Error" title="Error" onClose={onClose}>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </SidePanel>
     );
-  const { type, message, count, users, firstSeen, lastSeen, status, culprit, environments, newest, tags } = answer;
+  const { type, message, count, users, firstSeen, lastSeen, status, culprit, environments, newest, tags } = response;
   return (
     <SidePanel label="Error" title={type ?? 'Error'} onClose={onClose}>
-      <Problem error={error} />
-      <Raw label="Message" text={message} />
-      <StatusActions key={status} error={answer} />
-      <ErrorAssignee error={answer} />
+      <ErrorMessage error={error} />
+      <RawText label="Message" text={message} />
+      <StatusActions key={status} error={response} />
+      <ErrorAssignee error={response} />
       <ErrorLinks newest={newest} />
       <Fields
         values={{
-          status: formatStatus(answer),
+          status: formatStatus(response),
           events: count,
           users: typeof users === 'number' ? users : users.reason,
           culprit,
-          'first seen': shownMoment(firstSeen),
-          'last seen': shownMoment(lastSeen),
+          'first seen': formatIsoTime(firstSeen),
+          'last seen': formatIsoTime(lastSeen),
           environments: environments.join(', '),
-          'grouping reason': answer.explanation.summary,
+          'grouping reason': response.explanation.summary,
         }}
       />
       <h3>Latest stack trace</h3>
@@ -174,7 +174,7 @@ export const ErrorPanel = ({ id, onClose }: { readonly id: string; readonly onCl
       <h3>Tags</h3>
       <Tags tags={tags} />
       <Occurrences id={id} />
-      <MergedIssues key={answer.decision.fingerprints.length} error={answer} />
+      <MergedIssues key={response.decision.fingerprints.length} error={response} />
     </SidePanel>
   );
 };

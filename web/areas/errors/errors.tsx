@@ -1,21 +1,21 @@
 /** Errors: groups by last occurrence, and a side panel */
 
 import { useEffect } from 'preact/hooks';
-import { Spark } from '../../charts/spark.tsx';
-import { Paged } from '../../client/pages.ts';
-import { change, inAddress } from '../../frame/address.ts';
+import { Sparkline } from '../../charts/spark.tsx';
+import { PagedList } from '../../client/pages.ts';
+import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
 import { type ErrorGroup, errorsCall } from './calls.ts';
 import { ErrorPanel } from './error-panel.tsx';
 
-const errorPages = new Paged(errorsCall, ({ items }) => items);
+const errorPages = new PagedList(errorsCall, ({ items }) => items);
 
 const statuses = ['unresolved', 'resolved', 'ignored'] as const;
 const sorts = [
@@ -25,33 +25,33 @@ const sorts = [
   ['-users', 'Users'],
 ] as const;
 
-const openError = (error: string): void => change({ error }, { replace: inAddress('error') !== '' });
+const openError = (error: string): void => setParams({ error }, { replace: readParam('error') !== '' });
 
 const renderCells = (group: ErrorGroup) => [
   <span key="status" class={group.status === 'unresolved' ? 'text-error' : 'soft'}>
     {group.isNew ? 'new' : group.status}
   </span>,
   <bdi key="type">
-    <b>{shownText(group.type ?? 'Error')}</b> {shownText(group.message)}
+    <b>{renderText(group.type ?? 'Error')}</b> {renderText(group.message)}
   </bdi>,
   String(group.count),
   typeof group.users === 'number' ? String(group.users) : '',
-  <Spark key="trend" values={group.trend.counts} />,
-  <bdi key="services">{shownText(group.services.join(', '))}</bdi>,
-  shownMoment(group.lastSeen).slice(0, 19),
+  <Sparkline key="trend" values={group.trend.counts} />,
+  <bdi key="services">{renderText(group.services.join(', '))}</bdi>,
+  formatIsoTime(group.lastSeen).slice(0, 19),
 ];
 
 const ErrorTable = () => (
-  <Found
-    of={errorPages}
-    nothing="No errors in this range."
+  <ListResult
+    list={errorPages}
+    emptyContent="No errors in this range."
     label="Errors"
     class="errors"
     columns={['Status', 'Error', 'Events', 'Users', 'Trend', 'Services', 'Last seen']}
-    keyOf={({ id }) => id}
-    cellsOf={renderCells}
-    classOf={({ isNew }) => (isNew ? 'level-error' : '')}
-    open={inAddress('error')}
+    toKey={({ id }) => id}
+    toCells={renderCells}
+    toClass={({ isNew }) => (isNew ? 'level-error' : '')}
+    openKey={readParam('error')}
     onOpen={openError}
   />
 );
@@ -67,7 +67,7 @@ const FilterSelect = ({
 }) => (
   <label>
     {label}{' '}
-    <select value={inAddress(name)} onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}>
+    <select value={readParam(name)} onChange={({ currentTarget }) => setParams({ [name]: currentTarget.value })}>
       {options.map(([value, title]) => (
         <option key={value} value={value}>
           {title}
@@ -78,20 +78,20 @@ const FilterSelect = ({
 );
 
 export const Errors = () => {
-  const { from, to } = writtenRange.value;
-  const [search, service] = [inAddress('search'), inAddress('service')];
-  const [sort] = sorts.find(([each]) => each === inAddress('sort')) ?? sorts[0];
-  const status = statuses.find((each) => each === inAddress('status'));
+  const { from, to } = timeRange.value;
+  const [search, service] = [readParam('search'), readParam('service')];
+  const [sort] = sorts.find(([each]) => each === readParam('sort')) ?? sorts[0];
+  const status = statuses.find((each) => each === readParam('status'));
   useEffect(() => {
     const filter = { ...(status === undefined ? {} : { status }), ...(service === '' ? {} : { service }) };
     errorPages.load({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
     return () => errorPages.cancel();
-  }, [from, to, search, sort, service, status, projectScope.value, refreshes.value]);
+  }, [from, to, search, sort, service, status, projectScope.value, refreshCount.value]);
   useEscape(() => {
-    if (inAddress('error') !== '') openError('');
+    if (readParam('error') !== '') openError('');
   });
   const { error } = errorPages.first.state.value;
-  const open = inAddress('error');
+  const open = readParam('error');
   return (
     <div class="logs">
       <h1 class="sr-only">Errors</h1>
@@ -102,7 +102,7 @@ export const Errors = () => {
           placeholder="Search by type, message or culprit"
           value={search}
           problem={error?.of('search')}
-          onSearch={(text) => change({ search: text.trim() })}
+          onSearch={(text) => setParams({ search: text.trim() })}
         />
         <FilterSelect
           name="status"
@@ -115,18 +115,18 @@ export const Errors = () => {
           options={sorts.map(([value, title], at) => [at === 0 ? '' : value, title])}
         />
         {service === '' ? null : (
-          <button type="button" class="plain" onClick={() => change({ service: '' })}>
-            service: {shownText(service)} ✕<span class="sr-only"> clear filter</span>
+          <button type="button" class="plain" onClick={() => setParams({ service: '' })}>
+            service: {renderText(service)} ✕<span class="sr-only"> clear filter</span>
           </button>
         )}
       </div>
-      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <div class={open === '' ? 'list' : 'list with-record'}>
         <ErrorTable />
         {open === '' ? null : <ErrorPanel key={open} id={open} onClose={() => openError('')} />}
       </div>
-      <Problem error={errorPages.furtherError.value} />
-      <Freshness of={errorPages.first.state.value} />
+      <ErrorMessage error={errorPages.loadMoreError.value} />
+      <Freshness queryState={errorPages.first.state.value} />
     </div>
   );
 };

@@ -2,16 +2,16 @@
 
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { SomeInput, TextInput } from '../../editors/inputs.tsx';
+import { CheckboxGroup, TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { changeCall, type ErrorDetails, errorsCall, mergeCall } from './calls.ts';
 
@@ -36,9 +36,9 @@ const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }
   const [action] = useState(() => new Action(mergeCall));
   const [search, setSearch] = useState('');
   const [selectedIds, setSelectedIds] = useState<readonly string[]>([]);
-  const { from, to } = writtenRange.value;
-  const { answer, error } = useQuery(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
-  const otherGroups = (answer?.items ?? []).filter((group) => group.id !== id);
+  const { from, to } = timeRange.value;
+  const { response, error } = useQuery(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
+  const otherGroups = (response?.items ?? []).filter((group) => group.id !== id);
   const options = otherGroups.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
   // The API rejects members that were unmerged earlier; the second request confirms that they are merged again.
   const hasSplitMembers = action.error.value?.code === 'CONFLICT';
@@ -46,7 +46,7 @@ const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }
     const rejoin = hasSplitMembers ? [...selectedIds, ...decision.fingerprints].slice(0, 100) : [];
     const merged = await action.run({ body: { ids: [id, ...selectedIds], rejoin } });
     if (merged === undefined) return;
-    change({ error: merged.id });
+    setParams({ error: merged.id });
     refresh();
   };
   return (
@@ -64,12 +64,12 @@ const MergeForm = ({ error: { id, decision } }: { readonly error: ErrorDetails }
             problem={error?.of('search')}
             onChange={setSearch}
           />
-          {error?.of('search') === undefined ? <Problem error={error} /> : null}
-          <SomeInput
+          {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
+          <CheckboxGroup
             label="Issues in this range"
             value={selectedIds}
             options={options}
-            problem={answer !== undefined && options.length === 0 ? 'No other issues found.' : undefined}
+            problem={response !== undefined && options.length === 0 ? 'No other issues found.' : undefined}
             onChange={setSelectedIds}
           />
           <p class="hint">
@@ -91,12 +91,12 @@ export const MergedIssues = ({ error }: { readonly error: ErrorDetails }) => {
           <ul class="links column" aria-label="Merged issues">
             {members.map((member) => (
               <li key={member.fingerprint}>
-                <bdi>{shownText(formatComponents(member))}</bdi>
+                <bdi>{renderText(formatComponents(member))}</bdi>
                 {member.mergedAt === null ? null : (
                   <>
                     <span class="soft">
                       {' '}
-                      merged by {shownText(member.mergedBy ?? '')} at {shownMoment(member.mergedAt).slice(0, 16)}
+                      merged by {renderText(member.mergedBy ?? '')} at {formatIsoTime(member.mergedAt).slice(0, 16)}
                     </span>
                     {isPermitted(changeCall) ? <UnmergeButton id={error.id} member={member} /> : null}
                   </>

@@ -5,11 +5,11 @@ import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { changeCall, type ErrorDetails } from './calls.ts';
 
-type ErrorChange = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)['of']>>['run']>[0]['body']>;
+type ErrorChange = NonNullable<Parameters<Action<NonNullable<(typeof changeCall)['operation']>>['run']>[0]['body']>;
 
 const dayMs = 86_400_000;
 const daysFromNow = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
@@ -30,7 +30,7 @@ export const formatStatus = ({ status, decision: { resolvedIn, ignoredUntil } }:
   if (status !== 'ignored' || ignoredUntil === null) return status;
   const { time, occurrences, nextVersion } = ignoredUntil;
   const endConditions = [
-    ...(time === undefined ? [] : [shownMoment(time).slice(0, 16)]),
+    ...(time === undefined ? [] : [formatIsoTime(time).slice(0, 16)]),
     ...(occurrences === undefined ? [] : [`${occurrences} more occurrences`]),
     ...(nextVersion === undefined ? [] : ['the next version']),
   ];
@@ -66,7 +66,7 @@ export const StatusActions = ({ error: { id, status } }: { readonly error: Error
       <label>
         or{' '}
         <select name="way">
-          <Options of={Object.entries(statusOptions).map(([name, [title]]) => [name, title] as const)} />
+          <Options options={Object.entries(statusOptions).map(([name, [title]]) => [name, title] as const)} />
         </select>
       </label>
     </ActionForm>
@@ -78,5 +78,7 @@ export const ErrorAssignee = ({ error: { id, decision } }: { readonly error: Err
   const assign = async (next: string | null): Promise<void> => {
     if ((await action.run({ params: { id }, body: { assigneeId: next } })) !== undefined) refresh();
   };
-  return <Assignee of={decision.assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />;
+  return (
+    <Assignee assigneeId={decision.assigneeId} call={changeCall} action={action} assign={(next) => void assign(next)} />
+  );
 };

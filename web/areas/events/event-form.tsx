@@ -1,9 +1,9 @@
 /** Form to add a custom event, such as the start of a campaign or a feature flag change */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { LinesInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
-import { change } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { MultilineInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
+import { setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { addEventCall, type Event, type EventInput, severities } from './calls.ts';
@@ -40,7 +40,7 @@ export const EventForm = () => {
       ...(time === '' ? {} : { time }),
     };
     if ((await action.run({ body })) === undefined) return;
-    change({ open: '' });
+    setParams({ open: '' });
     // A new event becomes readable after one to two seconds.
     setTimeout(refresh, 2_000);
   };
@@ -57,7 +57,7 @@ export const EventForm = () => {
           onChange={(value) => setTextValues((now) => ({ ...now, [name]: value }))}
         />
       ))}
-      <LinesInput label="Text" value={text} problem={error?.at('text')} onChange={setText} />
+      <MultilineInput label="Text" value={text} problem={error?.at('text')} onChange={setText} />
       <PairsInput
         label="Tags, one per line"
         hint="team=shop"
@@ -77,7 +77,7 @@ export const EventForm = () => {
         <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
           Save event
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

@@ -1,17 +1,17 @@
 /** Events: deployments, configuration changes, alerts, anomalies, incidents, security signals, and custom events */
-import { change, toArea } from '../../frame/address.ts';
-import { later } from '../../frame/lazy-load.tsx';
+import { setParams, toArea } from '../../frame/address.ts';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { JsonTree } from '../../lists/json-tree.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { addEventCall, type Event, eventsCall } from './calls.ts';
 
-const Counters = later(async () => (await import('./counters.tsx')).Counters);
-const EventForm = later(async () => (await import('./event-form.tsx')).EventForm);
+const Counters = lazyLoad(async () => (await import('./counters.tsx')).Counters);
+const EventForm = lazyLoad(async () => (await import('./event-form.tsx')).EventForm);
 
 const kinds: Readonly<Record<Event['kind'], string>> = {
   deployment: 'deployment',
@@ -31,10 +31,10 @@ const EventDetails = ({ of }: { readonly of: Event }) => {
   const { kind, time, severity, text, service, environment, projectId, tags, link, actor, details } = of;
   return (
     <>
-      <p>{shownText(text, { lines: true })}</p>
+      <p>{renderText(text, { lines: true })}</p>
       <Fields
         values={{
-          time: shownMoment(time),
+          time: formatIsoTime(time),
           type: kinds[kind],
           severity,
           service,
@@ -47,13 +47,13 @@ const EventDetails = ({ of }: { readonly of: Event }) => {
       <ul class="links">
         {service === '' ? null : (
           <li>
-            <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+            <Link url={toArea('/services', { service })}>{renderText(service)}</Link>
           </li>
         )}
         {/^https?:\/\//i.test(link) ? (
           <li>
             <a href={link} rel="noreferrer">
-              {shownText(link)}
+              {renderText(link)}
             </a>
           </li>
         ) : null}
@@ -61,7 +61,7 @@ const EventDetails = ({ of }: { readonly of: Event }) => {
       {Object.keys(details).length === 0 ? null : (
         <>
           <h3>More details</h3>
-          <JsonTree of={details} />
+          <JsonTree tree={details} />
         </>
       )}
     </>
@@ -88,31 +88,31 @@ const EventPanel = ({
   </SidePanel>
 );
 
-const EventList = listed({
+const EventList = createListView({
   title: 'Events',
   call: eventsCall,
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   choices: [{ name: 'kinds', label: 'Type', options: [['', 'all'], ...Object.entries(kinds)] }],
   filters: ['service'],
-  nothing: 'No events in this range.',
-  keyOf: eventKey,
+  emptyText: 'No events in this range.',
+  toKey: eventKey,
   Tools: () =>
     isPermitted(addEventCall) ? (
-      <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
+      <button type="button" class="plain" onClick={() => setParams({ open: 'new' })}>
         Add event
       </button>
     ) : null,
   columns: {
     Event: ({ title }) => title,
-    Time: ({ time }) => shownMoment(time).slice(0, 19),
+    Time: ({ time }) => formatIsoTime(time).slice(0, 19),
     Type: ({ kind }) => kinds[kind],
     Severity: ({ severity }) => (
       <span class={severity === 'error' || severity === 'critical' ? 'text-error' : ''}>{severity}</span>
     ),
     Service: ({ service }) => service,
   },
-  Open: EventPanel,
+  ItemPanel: EventPanel,
 });
 
 export const Events = () => (

@@ -2,17 +2,17 @@
 import { useState } from 'preact/hooks';
 import type { runDoctor } from '../../../api/groups/onboarding/doctor.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 
-export const doctorCall = callOf<typeof runDoctor>('POST', '/api/onboarding/doctor');
+export const doctorCall = declareCall<typeof runDoctor>('POST', '/api/onboarding/doctor');
 
-type Answer = Answered<typeof runDoctor>;
+type Answer = ResponseBody<typeof runDoctor>;
 
 const DiagnosisView = ({ answer }: { readonly answer: Answer }) => (
   <>
@@ -21,9 +21,9 @@ const DiagnosisView = ({ answer }: { readonly answer: Answer }) => (
       {answer.findings.map(({ code, level, message, action }) => (
         <li key={code}>
           <b class={level === 'problem' ? 'text-error' : ''}>
-            {level === 'good' ? '✓' : level === 'problem' ? '✗' : '•'} {shownText(message)}
+            {level === 'good' ? '✓' : level === 'problem' ? '✗' : '•'} {renderText(message)}
           </b>{' '}
-          {shownText(action)}
+          {renderText(action)}
         </li>
       ))}
     </ul>
@@ -33,8 +33,8 @@ const DiagnosisView = ({ answer }: { readonly answer: Answer }) => (
         <ul>
           {answer.refused.map(({ id, receivedAt, signal, reason, message }) => (
             <li key={id}>
-              <Link to={toArea('/settings/dead-letters', { open: id })}>{shownMoment(receivedAt)}</Link> {signal},{' '}
-              {reason}: {shownText(message)}
+              <Link url={toArea('/settings/dead-letters', { open: id })}>{formatIsoTime(receivedAt)}</Link> {signal},{' '}
+              {reason}: {renderText(message)}
             </li>
           ))}
         </ul>
@@ -62,7 +62,7 @@ export const Doctor = () => {
     setDiagnosis(await action.run({ body }));
   };
   return (
-    <Scrolled class="scrolled" label="Doctor">
+    <ScrollRegion class="scrolled" label="Doctor">
       <p>Paste the license key of the sender and the response that it received. The key is not stored.</p>
       <ActionForm action={action} label="Troubleshoot" onSubmit={run}>
         <label>
@@ -79,6 +79,6 @@ export const Doctor = () => {
         </label>
       </ActionForm>
       {diagnosis === undefined ? null : <DiagnosisView answer={diagnosis} />}
-    </Scrolled>
+    </ScrollRegion>
   );
 };

@@ -6,24 +6,24 @@ import type {
   revokeCalendarFeed,
 } from '../../../api/groups/incidents/calendar-feeds.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { usePeople } from '../../frame/people.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { useNames } from '../../frame/people.ts';
 import { session } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { calendarFeedsCall, schedulesCall } from './calls.ts';
 
-const createCall = callOf<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
-const revokeCall = callOf<typeof revokeCalendarFeed>('DELETE', '/api/on-call/calendar-feeds/{id}');
+const createCall = declareCall<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
+const revokeCall = declareCall<typeof revokeCalendarFeed>('DELETE', '/api/on-call/calendar-feeds/{id}');
 
-type Feed = Answered<typeof listCalendarFeeds>['items'][number];
+type Feed = ResponseBody<typeof listCalendarFeeds>['items'][number];
 
 interface Schedule {
   readonly id: string;
@@ -49,7 +49,7 @@ const CreateForm = ({ schedules }: { readonly schedules: readonly Schedule[] }) 
             <option value="">all my shifts, in every schedule</option>
             {schedules.map(({ id, name }) => (
               <option key={id} value={id}>
-                {shownText(name)}
+                {renderText(name)}
               </option>
             ))}
           </select>
@@ -69,12 +69,12 @@ const FeedRow = ({ feed, of, creator }: { readonly feed: Feed; readonly of: stri
   return (
     <tr>
       <td>
-        <bdi>{shownText(of)}</bdi>
+        <bdi>{renderText(of)}</bdi>
       </td>
       <td>
-        <bdi>{shownText(creator)}</bdi>
+        <bdi>{renderText(creator)}</bdi>
       </td>
-      <td>{shownMoment(feed.createdAt).slice(0, 16)}</td>
+      <td>{formatIsoTime(feed.createdAt).slice(0, 16)}</td>
       <td>
         <RemovalForm
           action={action}
@@ -89,9 +89,9 @@ const FeedRow = ({ feed, of, creator }: { readonly feed: Feed; readonly of: stri
 
 export const Calendars = () => {
   const queryState = useQuery(calendarFeedsCall, {});
-  const schedules = useQuery(schedulesCall, { query: { limit: 1000, sort: 'name' } }).answer?.items ?? [];
-  const people = usePeople();
-  const { answer, error } = queryState;
+  const schedules = useQuery(schedulesCall, { query: { limit: 1000, sort: 'name' } }).response?.items ?? [];
+  const people = useNames();
+  const { response, error } = queryState;
   const describeShifts = ({ scheduleId, userId }: Feed): string =>
     scheduleId === null
       ? userId === session.value?.user.id
@@ -101,9 +101,9 @@ export const Calendars = () => {
   return (
     <>
       <CreateForm schedules={schedules} />
-      <Problem error={error} />
-      <Scrolled class="scrolled" label="Calendars">
-        {answer === undefined ? null : answer.items.length === 0 ? (
+      <ErrorMessage error={error} />
+      <ScrollRegion class="scrolled" label="Calendars">
+        {response === undefined ? null : response.items.length === 0 ? (
           <p class="said" role="status">
             No calendar links yet.
           </p>
@@ -111,7 +111,7 @@ export const Calendars = () => {
           <table class="figures texts">
             <TableHeader columns={['Shifts', 'Created by', 'Created', 'Actions']} />
             <tbody>
-              {answer.items.map((feed) => (
+              {response.items.map((feed) => (
                 <FeedRow
                   key={feed.id}
                   feed={feed}
@@ -122,8 +122,8 @@ export const Calendars = () => {
             </tbody>
           </table>
         )}
-      </Scrolled>
-      <Freshness of={queryState} />
+      </ScrollRegion>
+      <Freshness queryState={queryState} />
     </>
   );
 };

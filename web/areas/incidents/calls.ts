@@ -17,45 +17,47 @@ import type { addIncidentNote, getIncidentTimeline } from '../../../api/groups/i
 import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
 import type { IncidentFields } from '../../../schemas/resources/incident.ts';
 import {
-  type Answered,
-  callOf,
-  changeOf,
-  creationOf,
-  listOf,
-  readingOf,
-  replacementOf,
-  type ViewOf,
+  declareCall,
+  declareCreateCall,
+  declareListCall,
+  declareReadCall,
+  declareReplaceCall,
+  declareUpdateCall,
+  type ResourceView,
+  type ResponseBody,
 } from '../../client/call.ts';
 
-export const incidentsCall = listOf<typeof incidentResource>('/api/incidents');
-export const incidentCall = readingOf<typeof incidentResource>('/api/incidents/{id}');
-export const declareIncidentCall = creationOf<typeof incidentResource, typeof IncidentFields>('/api/incidents');
-export const timelineCall = callOf<typeof getIncidentTimeline>('GET', '/api/incidents/{id}/timeline');
-export const addNoteCall = callOf<typeof addIncidentNote>('POST', '/api/incidents/{id}/timeline');
-export const acknowledgeCall = callOf<typeof acknowledgeIncident>('POST', '/api/incidents/{id}/acknowledge');
-export const resolveCall = callOf<typeof resolveIncident>('POST', '/api/incidents/{id}/resolve');
-export const reopenCall = callOf<typeof reopenIncident>('POST', '/api/incidents/{id}/reopen');
-export const changeCall = changeOf<typeof incidentResource, Partial<z.input<typeof IncidentFields>>>(
+export const incidentsCall = declareListCall<typeof incidentResource>('/api/incidents');
+export const incidentCall = declareReadCall<typeof incidentResource>('/api/incidents/{id}');
+export const declareIncidentCall = declareCreateCall<typeof incidentResource, typeof IncidentFields>('/api/incidents');
+export const timelineCall = declareCall<typeof getIncidentTimeline>('GET', '/api/incidents/{id}/timeline');
+export const addNoteCall = declareCall<typeof addIncidentNote>('POST', '/api/incidents/{id}/timeline');
+export const acknowledgeCall = declareCall<typeof acknowledgeIncident>('POST', '/api/incidents/{id}/acknowledge');
+export const resolveCall = declareCall<typeof resolveIncident>('POST', '/api/incidents/{id}/resolve');
+export const reopenCall = declareCall<typeof reopenIncident>('POST', '/api/incidents/{id}/reopen');
+export const changeCall = declareUpdateCall<typeof incidentResource, Partial<z.input<typeof IncidentFields>>>(
   '/api/incidents/{id}',
 );
 
-export const metricsCall = callOf<typeof getIncidentMetrics>('GET', '/api/incidents/metrics');
-export const postmortemCall = callOf<typeof getIncidentPostmortem>('GET', '/api/incidents/{id}/postmortem');
-export const setPostmortemCall = callOf<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
-export const calendarFeedsCall = callOf<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
-export const pagesCall = callOf<typeof listIncidentPages>('GET', '/api/incidents/pages');
-export const schedulesCall = listOf<typeof scheduleResource>('/api/on-call/schedules');
-export const escalationPoliciesCall = listOf<typeof escalationPolicyResource>('/api/on-call/escalation-policies');
-export const policyCall = callOf<typeof getEscalationPolicy>('GET', '/api/on-call/escalation-policies/{id}');
-export const createPolicyCall = creationOf<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
+export const metricsCall = declareCall<typeof getIncidentMetrics>('GET', '/api/incidents/metrics');
+export const postmortemCall = declareCall<typeof getIncidentPostmortem>('GET', '/api/incidents/{id}/postmortem');
+export const setPostmortemCall = declareCall<typeof setIncidentPostmortem>('PUT', '/api/incidents/{id}/postmortem');
+export const calendarFeedsCall = declareCall<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
+export const pagesCall = declareCall<typeof listIncidentPages>('GET', '/api/incidents/pages');
+export const schedulesCall = declareListCall<typeof scheduleResource>('/api/on-call/schedules');
+export const escalationPoliciesCall = declareListCall<typeof escalationPolicyResource>(
   '/api/on-call/escalation-policies',
 );
-export const replacePolicyCall = replacementOf<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
+export const policyCall = declareCall<typeof getEscalationPolicy>('GET', '/api/on-call/escalation-policies/{id}');
+export const createPolicyCall = declareCreateCall<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
+  '/api/on-call/escalation-policies',
+);
+export const replacePolicyCall = declareReplaceCall<typeof escalationPolicyResource, typeof EscalationPolicyFields>(
   '/api/on-call/escalation-policies/{id}',
 );
 
-export type Policy = ViewOf<typeof escalationPolicyResource>;
-export type Postmortem = Answered<typeof getIncidentPostmortem>;
-export type MergeSuggestion = Answered<typeof getIncidentTimeline>['mergeSuggestions'][number];
-export type Metrics = Answered<typeof getIncidentMetrics>;
-export type Incident = ViewOf<typeof incidentResource>;
+export type Policy = ResourceView<typeof escalationPolicyResource>;
+export type Postmortem = ResponseBody<typeof getIncidentPostmortem>;
+export type MergeSuggestion = ResponseBody<typeof getIncidentTimeline>['mergeSuggestions'][number];
+export type Metrics = ResponseBody<typeof getIncidentMetrics>;
+export type Incident = ResourceView<typeof incidentResource>;

@@ -1,12 +1,12 @@
 /** Incident metrics: counts, times to acknowledge and resolve, and pages per person */
-import { ChoiceInput } from '../../editors/inputs.tsx';
-import { change, inAddress } from '../../frame/address.ts';
-import { shownDuration } from '../../frame/durations.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { usePeople } from '../../frame/people.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { RecordSelectInput } from '../../editors/inputs.tsx';
+import { readParam, setParams } from '../../frame/address.ts';
+import { formatDuration } from '../../frame/durations.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { useNames } from '../../frame/people.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { escalationPoliciesCall, type Metrics, metricsCall } from './calls.ts';
@@ -16,7 +16,7 @@ type Period = keyof typeof periods;
 
 const isPeriod = (text: string): text is Period => Object.hasOwn(periods, text);
 
-const formatSeconds = (seconds: number | null): string => (seconds === null ? '' : shownDuration(1e9 * seconds));
+const formatSeconds = (seconds: number | null): string => (seconds === null ? '' : formatDuration(1e9 * seconds));
 
 /** Metrics in total and per group */
 type GroupMetrics = Omit<Metrics['bySeverity'][number], 'key'>;
@@ -38,7 +38,7 @@ const GroupTable = ({
         {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
           <tr key={name}>
             <td>
-              <bdi>{shownText(name)}</bdi>
+              <bdi>{renderText(name)}</bdi>
             </td>
             <td>{incidents}</td>
             <td>{neverAcknowledged}</td>
@@ -69,7 +69,7 @@ const TransitionTimes = ({ of: { timeToAcknowledge, timeToResolve } }: { readonl
 );
 
 const PageMetrics = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metrics['pages'] }) => {
-  const people = usePeople();
+  const people = useNames();
   return (
     <>
       <h2>Pages</h2>
@@ -84,7 +84,7 @@ const PageMetrics = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of:
             {byPerson.map((one) => (
               <tr key={one.userId}>
                 <td>
-                  <bdi>{shownText(people[one.userId] ?? one.userId)}</bdi>
+                  <bdi>{renderText(people[one.userId] ?? one.userId)}</bdi>
                 </td>
                 <td>{one.pages}</td>
                 <td>{one.atNight}</td>
@@ -98,7 +98,7 @@ const PageMetrics = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of:
 };
 
 const MetricsDetails = ({ of }: { readonly of: Metrics }) => {
-  const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).response?.items ?? [];
   const policyName = (id: string | null): string =>
     id === null ? 'none' : (policies.find((policy) => policy.id === id)?.name ?? id);
   const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = of;
@@ -119,26 +119,26 @@ const MetricsDetails = ({ of }: { readonly of: Metrics }) => {
 };
 
 export const IncidentInsights = () => {
-  const requestedPeriod = inAddress('over');
+  const requestedPeriod = readParam('over');
   const period: Period = isPeriod(requestedPeriod) ? requestedPeriod : 'now-30d';
   const queryState = useQuery(metricsCall, { query: { from: period } });
-  const { answer, error } = queryState;
+  const { response, error } = queryState;
   return (
     <>
       <div class="toolbar">
-        <ChoiceInput
+        <RecordSelectInput
           label="Period"
           options={periods}
           value={period}
           problem={undefined}
-          onChange={(chosen) => change({ over: chosen })}
+          onChange={(chosen) => setParams({ over: chosen })}
         />
       </div>
-      <Problem error={error} />
-      <Scrolled class="scrolled" label="Insights">
-        {answer === undefined ? null : <MetricsDetails of={answer} />}
-      </Scrolled>
-      <Freshness of={queryState} />
+      <ErrorMessage error={error} />
+      <ScrollRegion class="scrolled" label="Insights">
+        {response === undefined ? null : <MetricsDetails of={response} />}
+      </ScrollRegion>
+      <Freshness queryState={queryState} />
     </>
   );
 };

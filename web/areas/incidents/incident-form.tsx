@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';
 import { Field } from '../../editors/field.tsx';
-import { wrongIn } from '../../editors/form-state.tsx';
-import { ChoiceInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { usePeople } from '../../frame/people.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { createProblemFinder } from '../../editors/form-state.tsx';
+import { ListInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { useNames } from '../../frame/people.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { changeCall, escalationPoliciesCall, type Incident } from './calls.ts';
@@ -32,7 +32,7 @@ const RoleFields = ({
   readonly onChange: (role: IncidentRoles[number]) => void;
   readonly onRemove: () => void;
 }) => {
-  const people = usePeople();
+  const people = useNames();
   return (
     <div class="act">
       <label>
@@ -47,16 +47,16 @@ const RoleFields = ({
       <label>
         User{' '}
         <select value={userId} onChange={({ currentTarget }) => onChange({ role, userId: currentTarget.value })}>
-          {userId in people ? null : <option value={userId}>{shownText(userId)}</option>}
+          {userId in people ? null : <option value={userId}>{renderText(userId)}</option>}
           {Object.entries(people).map(([id, name]) => (
             <option key={id} value={id}>
-              {shownText(name)}
+              {renderText(name)}
             </option>
           ))}
         </select>
       </label>
       <button type="button" class="plain" onClick={onRemove}>
-        Remove<span class="sr-only"> {shownText(role)}</span>
+        Remove<span class="sr-only"> {renderText(role)}</span>
       </button>
     </div>
   );
@@ -84,11 +84,11 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
     roles,
     escalationPolicyId,
   });
-  const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).answer?.items ?? [];
-  const people = Object.keys(usePeople());
+  const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).response?.items ?? [];
+  const people = Object.keys(useNames());
   const set = (fields: Partial<typeof draftIncident>): void => setDraftIncident((now) => ({ ...now, ...fields }));
   const error = action.error.value;
-  const findProblem = wrongIn(error);
+  const findProblem = createProblemFinder(error);
   const save = async (): Promise<void> => {
     if ((await action.run({ params: { id: of.id }, body: draftIncident, ifMatch: of.version })) === undefined) return;
     onDone();
@@ -110,7 +110,7 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
           onInput={({ currentTarget }) => set({ summary: currentTarget.value })}
         />
       </Field>
-      <ChoiceInput
+      <RecordSelectInput
         label="Severity"
         options={severities}
         value={draftIncident.severity}
@@ -128,12 +128,12 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
           label={label}
           value={draftIncident[name]}
           problem={findProblem(name)}
-          read={identity}
-          write={identity}
+          parseItem={identity}
+          formatItem={identity}
           onChange={(texts) => set({ [name]: [...texts] })}
         />
       ))}
-      <ChoiceInput
+      <RecordSelectInput
         label="Responders"
         options={{ '': 'nobody', ...Object.fromEntries(policies.map(({ id, name }) => [id, name])) }}
         value={draftIncident.escalationPolicyId ?? ''}
@@ -168,7 +168,7 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
         <button type="button" class="plain" onClick={onDone}>
           Cancel
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

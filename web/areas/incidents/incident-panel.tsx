@@ -1,17 +1,17 @@
 /** Side panel of an incident: status, timeline, and actions */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { usePeople } from '../../frame/people.ts';
+import { useNames } from '../../frame/people.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
@@ -27,7 +27,7 @@ import { IncidentForm } from './incident-form.tsx';
 import { PossibleDuplicates } from './merges.tsx';
 import { PostmortemSection } from './postmortem.tsx';
 
-const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const statusActions = {
   acknowledge: ['Acknowledge', acknowledgeCall],
@@ -44,7 +44,7 @@ const actionsByStatus: Readonly<Record<string, readonly (keyof typeof statusActi
 
 const StatusButton = ({ id, step }: { readonly id: string; readonly step: keyof typeof statusActions }) => {
   const [title, call] = statusActions[step];
-  const [action] = useState(() => new Action<NonNullable<(typeof call)['of']>>(call));
+  const [action] = useState(() => new Action<NonNullable<(typeof call)['operation']>>(call));
   const run = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
   };
@@ -53,7 +53,7 @@ const StatusButton = ({ id, step }: { readonly id: string; readonly step: keyof 
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
         {title}
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
@@ -76,33 +76,33 @@ const NoteForm = ({ id }: { readonly id: string }) => {
 };
 
 const Timeline = ({ id }: { readonly id: string }) => {
-  const [timelinePages] = useState(() => new Paged(timelineCall, ({ items }) => items));
+  const [timelinePages] = useState(() => new PagedList(timelineCall, ({ items }) => items));
   useEffect(() => {
     timelinePages.load({ params: { id }, query: { limit: 200 } });
     return () => timelinePages.cancel();
-  }, [id, refreshes.value]);
-  const { answer, error } = timelinePages.first.state.value;
+  }, [id, refreshCount.value]);
+  const { response, error } = timelinePages.first.state.value;
   return (
     <>
-      <PossibleDuplicates id={id} suggestions={answer?.mergeSuggestions ?? []} />
+      <PossibleDuplicates id={id} suggestions={response?.mergeSuggestions ?? []} />
       <h3>Timeline</h3>
-      <Problem error={error} />
-      {answer?.missing.map((source) => (
+      <ErrorMessage error={error} />
+      {response?.missing.map((source) => (
         <p key={source} class="problem">
-          The timeline could not be loaded: {shownText(source)}
+          The timeline could not be loaded: {renderText(source)}
         </p>
       ))}
       <ol class="around">
         {timelinePages.items.value.map(({ kind, id: entry, at, title, text, service }) => (
           <li key={`${kind} ${entry}`}>
-            <time>{shownMoment(at)}</time> {kind}
-            {service === '' ? '' : <bdi> {shownText(service)}</bdi>}: {kind === 'note' ? '' : shownText(title)}{' '}
-            {shownText(text)}
+            <time>{formatIsoTime(at)}</time> {kind}
+            {service === '' ? '' : <bdi> {renderText(service)}</bdi>}: {kind === 'note' ? '' : renderText(title)}{' '}
+            {renderText(text)}
           </li>
         ))}
       </ol>
-      <ShowMore of={timelinePages} />
-      <Problem error={timelinePages.furtherError.value} />
+      <ShowMore list={timelinePages} />
+      <ErrorMessage error={timelinePages.loadMoreError.value} />
     </>
   );
 };
@@ -111,7 +111,7 @@ const Services = ({ services }: { readonly services: readonly string[] }) => (
   <ul class="links">
     {services.map((service) => (
       <li key={service}>
-        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+        <Link url={toArea('/services', { service })}>{renderText(service)}</Link>
       </li>
     ))}
   </ul>
@@ -120,10 +120,10 @@ const Services = ({ services }: { readonly services: readonly string[] }) => (
 export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
   const { id, title, summary, status, severity, services = [], tags = [], roles = [] } = incident;
   const [isEditing, setEdited] = useState(false);
-  const people = usePeople();
+  const people = useNames();
   return (
     <SidePanel label="Incident" title={title} onClose={onClose}>
-      <p>{shownText(summary ?? '', { lines: true })}</p>
+      <p>{renderText(summary ?? '', { lines: true })}</p>
       {isEditing ? <IncidentForm key={incident.version} of={incident} onDone={() => setEdited(false)} /> : null}
       {isPermitted(acknowledgeCall) ? (
         <div class="act">
@@ -144,17 +144,17 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
         values={{
           status,
           severity,
-          opened: shownMoment(incident.openedAt),
-          acknowledged: shownMoment(incident.acknowledgedAt),
+          opened: formatIsoTime(incident.openedAt),
+          acknowledged: formatIsoTime(incident.acknowledgedAt),
           'acknowledged by': incident.acknowledgedBy,
-          resolved: shownMoment(incident.resolvedAt),
+          resolved: formatIsoTime(incident.resolvedAt),
           'resolved by': incident.resolvedBy,
           'merged into': incident.mergedInto,
           tags: tags.join(', '),
           ...Object.fromEntries(roles.map(({ role, userId }) => [role, people[userId] ?? userId])),
         }}
       />
-      <Causes of={{ incidentId: id }} />
+      <Causes symptom={{ incidentId: id }} />
       {isPermitted(addNoteCall) ? <NoteForm id={id} /> : null}
       {status === 'resolved' ? <PostmortemSection id={id} /> : null}
       <Timeline id={id} />

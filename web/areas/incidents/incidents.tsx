@@ -1,21 +1,21 @@
 /** Incidents area: incidents with their timelines, on-call schedules, escalation policies, pages, insights and calendars */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { change, inAddress } from '../../frame/address.ts';
+import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
-import { partsOf } from '../../frame/parts.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { levelOf } from '../../frame/severity.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
-import { Whose } from '../../lists/owner-select.tsx';
-import { ReadOne } from '../../lists/read-one.tsx';
+import { toSeverityLevel } from '../../frame/severity.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { refresh, refreshCount } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
+import { AssigneeFilter } from '../../lists/owner-select.tsx';
+import { LoadedItem } from '../../lists/read-one.tsx';
 import {
   calendarFeedsCall,
   declareIncidentCall,
@@ -29,9 +29,9 @@ import {
 } from './calls.ts';
 import { IncidentPanel } from './incident-panel.tsx';
 
-const incidentPages = new Paged(incidentsCall, ({ items }) => items);
+const incidentPages = new PagedList(incidentsCall, ({ items }) => items);
 
-const openIncident = (incident: string): void => change({ incident }, { replace: inAddress('incident') !== '' });
+const openIncident = (incident: string): void => setParams({ incident }, { replace: readParam('incident') !== '' });
 
 const close = (): void => openIncident('');
 
@@ -42,9 +42,9 @@ const renderCells = (incident: Incident) => [
     {incident.status}
   </span>,
   incident.severity,
-  <bdi key="title">{shownText(incident.title)}</bdi>,
-  <bdi key="services">{shownText((incident.services ?? []).join(', '))}</bdi>,
-  shownTime(Date.parse(incident.openedAt)),
+  <bdi key="title">{renderText(incident.title)}</bdi>,
+  <bdi key="services">{renderText((incident.services ?? []).join(', '))}</bdi>,
+  formatTime(Date.parse(incident.openedAt)),
 ];
 
 const DeclareForm = () => {
@@ -68,31 +68,31 @@ const DeclareForm = () => {
 const states = ['open', 'acknowledged', 'resolved', 'merged'];
 
 const IncidentTable = ({ open }: { readonly open: string }) => (
-  <Found
-    of={incidentPages}
-    nothing="No incidents found."
+  <ListResult
+    list={incidentPages}
+    emptyContent="No incidents found."
     label="Incidents"
     class="incidents"
     columns={['Status', 'Severity', 'Title', 'Services', 'Opened']}
-    keyOf={({ id }) => id}
-    classOf={(incident) => (isActive(incident) ? `level-${levelOf(incident.severity ?? null)}` : '')}
-    cellsOf={renderCells}
-    open={open}
+    toKey={({ id }) => id}
+    toClass={(incident) => (isActive(incident) ? `level-${toSeverityLevel(incident.severity ?? null)}` : '')}
+    toCells={renderCells}
+    openKey={open}
     onOpen={openIncident}
   />
 );
 
 const IncidentList = () => {
-  const status = inAddress('status');
-  const assigneeId = inAddress('assigneeId');
+  const status = readParam('status');
+  const assigneeId = readParam('assigneeId');
   useEffect(() => {
     incidentPages.load({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
     return () => incidentPages.cancel();
-  }, [status, assigneeId, refreshes.value]);
+  }, [status, assigneeId, refreshCount.value]);
   useEscape(() => {
-    if (inAddress('incident') !== '') openIncident('');
+    if (readParam('incident') !== '') openIncident('');
   });
-  const open = inAddress('incident');
+  const open = readParam('incident');
   const incident = incidentPages.items.value.find(({ id }) => id === open);
   return (
     <>
@@ -101,7 +101,7 @@ const IncidentList = () => {
           Status{' '}
           <select
             value={status}
-            onChange={({ currentTarget }) => change({ status: currentTarget.value, incident: '' })}
+            onChange={({ currentTarget }) => setParams({ status: currentTarget.value, incident: '' })}
           >
             <option value="">all</option>
             {states.map((state) => (
@@ -111,56 +111,56 @@ const IncidentList = () => {
             ))}
           </select>
         </label>
-        <Whose />
+        <AssigneeFilter />
         {isPermitted(declareIncidentCall) ? <DeclareForm /> : null}
       </div>
-      <Problem error={incidentPages.first.state.value.error} />
+      <ErrorMessage error={incidentPages.first.state.value.error} />
       <div class={open === '' ? 'list' : 'list with-record'}>
         <IncidentTable open={open} />
-        {open === '' || incidentPages.first.state.value.answer === undefined ? null : incident === undefined ? (
-          <ReadOne key={`read ${open}`} call={incidentCall} id={open} label="Incident" onClose={close}>
+        {open === '' || incidentPages.first.state.value.response === undefined ? null : incident === undefined ? (
+          <LoadedItem key={`read ${open}`} call={incidentCall} id={open} label="Incident" onClose={close}>
             {(found) => <IncidentPanel incident={found} onClose={close} />}
-          </ReadOne>
+          </LoadedItem>
         ) : (
           <IncidentPanel key={incident.id} incident={incident} onClose={close} />
         )}
       </div>
-      <Problem error={incidentPages.furtherError.value} />
-      <Freshness of={incidentPages.first.state.value} />
+      <ErrorMessage error={incidentPages.loadMoreError.value} />
+      <Freshness queryState={incidentPages.first.state.value} />
     </>
   );
 };
 
-export const Incidents = partsOf('Incidents', [
+export const Incidents = createTabbedView('Incidents', [
   { name: '', title: 'Incidents', View: IncidentList, requiredCall: incidentsCall },
   {
     name: 'on-call',
     title: 'On call',
     requiredCall: schedulesCall,
-    View: later(async () => (await import('./on-call.tsx')).OnCall),
+    View: lazyLoad(async () => (await import('./on-call.tsx')).OnCall),
   },
   {
     name: 'escalation',
     title: 'Escalation',
     requiredCall: escalationPoliciesCall,
-    View: later(async () => (await import('./policies.tsx')).Policies),
+    View: lazyLoad(async () => (await import('./policies.tsx')).Policies),
   },
   {
     name: 'pages',
     title: 'Pages',
     requiredCall: pagesCall,
-    View: later(async () => (await import('./pages.tsx')).Pages),
+    View: lazyLoad(async () => (await import('./pages.tsx')).Pages),
   },
   {
     name: 'figures',
     title: 'Insights',
     requiredCall: metricsCall,
-    View: later(async () => (await import('./figures.tsx')).IncidentInsights),
+    View: lazyLoad(async () => (await import('./figures.tsx')).IncidentInsights),
   },
   {
     name: 'calendars',
     title: 'Calendars',
     requiredCall: calendarFeedsCall,
-    View: later(async () => (await import('./calendars.tsx')).Calendars),
+    View: lazyLoad(async () => (await import('./calendars.tsx')).Calendars),
   },
 ]);

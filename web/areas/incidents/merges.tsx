@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeCall, type MergeSuggestion } from './calls.ts';
 
@@ -26,8 +26,8 @@ const MergeSuggestionItem = ({ id, target }: { readonly id: string; readonly tar
   };
   return (
     <li>
-      <Link to={toArea('/incidents', { incident: target.incidentId })}>{shownText(target.title)}</Link>:{' '}
-      {shownText(describeEvidence(target))}{' '}
+      <Link url={toArea('/incidents', { incident: target.incidentId })}>{renderText(target.title)}</Link>:{' '}
+      {renderText(describeEvidence(target))}{' '}
       {isPermitted(changeCall) ? (
         <button
           type="button"
@@ -38,7 +38,7 @@ const MergeSuggestionItem = ({ id, target }: { readonly id: string; readonly tar
           Merge incident
         </button>
       ) : null}
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </li>
   );
 };

@@ -3,27 +3,30 @@ import { useEffect, useState } from 'preact/hooks';
 import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
 import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, addressOf, callOf } from '../../client/call.ts';
-import { openedOf, writeOf } from '../../editors/form-state.tsx';
+import { declareCall, type ResponseBody, toUrl } from '../../client/call.ts';
+import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { type Names, named, onCall, usePeople } from '../../frame/people.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { formatNames, type NamesById, onCall, useNames } from '../../frame/people.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refresh, refreshes } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { schedulesCall } from './calls.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 
-const shiftsCall = callOf<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
-const addOverrideCall = callOf<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
-const endOverrideCall = callOf<typeof deleteOverride>('DELETE', '/api/on-call/schedules/{id}/overrides/{overrideId}');
+const shiftsCall = declareCall<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
+const addOverrideCall = declareCall<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
+const endOverrideCall = declareCall<typeof deleteOverride>(
+  'DELETE',
+  '/api/on-call/schedules/{id}/overrides/{overrideId}',
+);
 
-type Shifts = Answered<typeof listShifts>;
+type Shifts = ResponseBody<typeof listShifts>;
 
 const reasons: Readonly<Record<string, string>> = {
   'no-one': 'the shift has no one assigned',
@@ -37,19 +40,19 @@ const NoOneOnCall = ({ reason }: { readonly reason: string | null }) => (
 
 /** Users who are on call in a schedule now. */
 const CurrentOnCall = ({ id }: { readonly id: string }) => {
-  const { answer, error } = onCall.state.value;
-  const scheduleOnCall = answer?.items.find(({ scheduleId }) => scheduleId === id);
-  if (answer === undefined || scheduleOnCall === undefined) return <Problem error={error} />;
+  const { response, error } = onCall.state.value;
+  const scheduleOnCall = response?.items.find(({ scheduleId }) => scheduleId === id);
+  if (response === undefined || scheduleOnCall === undefined) return <ErrorMessage error={error} />;
   return scheduleOnCall.userIds.length === 0 ? (
     <NoOneOnCall reason={scheduleOnCall.reason} />
   ) : (
-    <b>{shownText(named(scheduleOnCall.userIds, answer.names))}</b>
+    <b>{renderText(formatNames(scheduleOnCall.userIds, response.names))}</b>
   );
 };
 
 const overrideHours = [1, 4, 8, 12, 24, 72, 168];
 
-const OverrideForm = ({ id, names }: { readonly id: string; readonly names: Names }) => {
+const OverrideForm = ({ id, names }: { readonly id: string; readonly names: NamesById }) => {
   const [action] = useState(() => new Action(addOverrideCall));
   const currentUser = session.value?.user;
   if (!isPermitted(addOverrideCall))
@@ -100,7 +103,7 @@ const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrid
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
         End override
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
@@ -118,11 +121,11 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
     <tbody>
       {mergeShiftsAndGaps(of).map(({ from, to, userIds, layer, overrideId, reason }) => (
         <tr key={from}>
-          <td>{shownMoment(from).slice(0, 16)}</td>
-          <td>{shownMoment(to).slice(0, 16)}</td>
-          <td>{userIds.length === 0 ? <NoOneOnCall reason={reason} /> : shownText(named(userIds, of.names))}</td>
+          <td>{formatIsoTime(from).slice(0, 16)}</td>
+          <td>{formatIsoTime(to).slice(0, 16)}</td>
+          <td>{userIds.length === 0 ? <NoOneOnCall reason={reason} /> : renderText(formatNames(userIds, of.names))}</td>
           <td>
-            {overrideId === null ? shownText(layer ?? '') : 'override '}
+            {overrideId === null ? renderText(layer ?? '') : 'override '}
             {overrideId === null || !isPermitted(endOverrideCall) ? null : (
               <EndOverride id={id} overrideId={overrideId} />
             )}
@@ -144,7 +147,7 @@ const OnCallLoad = ({ of: { people, names } }: { readonly of: Shifts }) =>
           {people.map(({ userId, hours, nightHours, weekendHours }) => (
             <tr key={userId}>
               <td>
-                <bdi>{shownText(names[userId] ?? userId)}</bdi>
+                <bdi>{renderText(names[userId] ?? userId)}</bdi>
               </td>
               {[hours, nightHours, weekendHours].map((count, index) => (
                 <td key={index}>{Math.round(count)}</td>
@@ -157,20 +160,20 @@ const OnCallLoad = ({ of: { people, names } }: { readonly of: Shifts }) =>
   );
 
 const Details = ({ item: { id, description } }: { readonly item: Schedule }) => {
-  const { answer, error } = useQuery(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
-  const people = usePeople();
+  const { response, error } = useQuery(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
+  const people = useNames();
   return (
     <>
-      <p>{shownText(description ?? '')}</p>
-      <Problem error={error} />
-      {answer === undefined ? null : (
+      <p>{renderText(description ?? '')}</p>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : (
         <>
           <OverrideForm id={id} names={people} />
           <h3>The next 14 days</h3>
-          <ShiftTable id={id} of={answer} />
-          <OnCallLoad of={answer} />
+          <ShiftTable id={id} of={response} />
+          <OnCallLoad of={response} />
           <a
-            href={addressOf(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
+            href={toUrl(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
             download="on-call.ics"
           >
             Export the next 90 days as a calendar file
@@ -183,26 +186,26 @@ const Details = ({ item: { id, description } }: { readonly item: Schedule }) => 
 
 const noun = 'schedule';
 
-const ScheduleList = listed({
+const ScheduleList = createListView({
   title: 'On call',
   call: schedulesCall,
   search: 'Search by name',
-  nothing: 'No schedules yet.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No schedules yet.',
+  toKey: ({ id }) => id,
   columns: {
     Schedule: ({ name }) => name,
     'On call now': ({ id }) => <CurrentOnCall id={id} />,
     'Time zone': ({ timeZone }) => timeZone,
     Description: ({ description }) => description,
   },
-  Tools: writeOf(noun, createScheduleCall),
-  Open: openedOf({ noun, path: '/api/on-call/schedules/{id}', Form: ScheduleForm, Details }),
+  Tools: createNewButton(noun, createScheduleCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/on-call/schedules/{id}', Form: ScheduleForm, Details }),
 });
 
 export const OnCall = () => {
   useEffect(() => {
     onCall.run({});
     return () => onCall.cancel();
-  }, [refreshes.value]);
+  }, [refreshCount.value]);
   return <ScheduleList />;
 };

@@ -1,14 +1,14 @@
-/** Pages: recipient, incident and contact */
+/** List of pages with their recipients, contacts and incidents */
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { pagesCall } from './calls.ts';
 
-export const Pages = listed({
+export const Pages = createListView({
   title: 'Pages',
   call: pagesCall,
-  isRanged: true,
+  hasTimeRange: true,
   choices: [
     {
       name: 'atNight',
@@ -20,15 +20,15 @@ export const Pages = listed({
       ],
     },
   ],
-  nothing: 'No pages in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No pages in this range.',
+  toKey: ({ id }) => id,
   columns: {
     User: ({ to }) => to.name,
-    Time: ({ at, isAtNight }) => `${shownMoment(at).slice(0, 19)}${isAtNight ? ', at night' : ''}`,
+    Time: ({ at, isAtNight }) => `${formatIsoTime(at).slice(0, 19)}${isAtNight ? ' (night)' : ''}`,
     Contact: ({ to, contacts }) =>
-      to.kind === 'channel' ? 'a channel' : contacts.length === 0 ? 'account email' : contacts.join(', '),
+      to.kind === 'channel' ? 'notification channel' : contacts.length === 0 ? 'account email' : contacts.join(', '),
     Round: ({ round }) => round + 1,
-    Incident: ({ incidentId }) => <Link to={toArea('/incidents', { incident: incidentId })}>the incident</Link>,
+    Incident: ({ incidentId }) => <Link url={toArea('/incidents', { incident: incidentId })}>View incident</Link>,
   },
-  numbers: ['Round'],
+  numericColumns: ['Round'],
 });

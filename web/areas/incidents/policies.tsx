@@ -1,12 +1,12 @@
 /** Escalation policies: their steps, and a preview of pages */
 import { useState } from 'preact/hooks';
-import { openedOf, writeOf } from '../../editors/form-state.tsx';
-import { shownInterval } from '../../editors/intervals.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
+import { formatInterval } from '../../editors/intervals.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { createPolicyCall, escalationPoliciesCall, type Policy, policyCall } from './calls.ts';
@@ -21,7 +21,7 @@ const skipReasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'n
 /** Preview of who would be paged when, if nobody acknowledges. */
 const Preview = ({ id }: { readonly id: string }) => {
   const [openingTime, setOpeningTime] = useState<string>('now');
-  const { answer, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at: openingTime } });
+  const { response, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at: openingTime } });
   return (
     <>
       <h3>Preview for an unacknowledged incident</h3>
@@ -35,16 +35,16 @@ const Preview = ({ id }: { readonly id: string }) => {
           ))}
         </select>
       </label>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <table class="figures texts previewed">
         <TableHeader columns={['At', 'Responder', 'Step', 'Round']} />
         <tbody>
-          {answer?.preview?.flatMap(({ at, pages, skipped }) => [
+          {response?.preview?.flatMap(({ at, pages, skipped }) => [
             ...pages.map(({ kind, id, name, step, round }) => (
               <tr key={`${at} ${kind} ${id}`}>
-                <td>{shownMoment(at).slice(0, 16)}</td>
+                <td>{formatIsoTime(at).slice(0, 16)}</td>
                 <td>
-                  <bdi>{shownText(name)}</bdi>
+                  <bdi>{renderText(name)}</bdi>
                 </td>
                 <td>{step === null ? 'owners (no one else was reached)' : step + 1}</td>
                 <td>{round + 1}</td>
@@ -52,7 +52,7 @@ const Preview = ({ id }: { readonly id: string }) => {
             )),
             ...skipped.map(({ step, reason }) => (
               <tr key={`${at} ${step}`}>
-                <td>{shownMoment(at).slice(0, 16)}</td>
+                <td>{formatIsoTime(at).slice(0, 16)}</td>
                 <td class="text-error">no one: {skipReasons[reason]}</td>
                 <td>{step + 1}</td>
                 <td />
@@ -74,8 +74,8 @@ const Details = ({ item: policy }: { readonly item: Policy }) => {
         {steps.map(({ targets, afterMinutes, hours = [] }, index) => (
           <li key={index}>
             {afterMinutes === 0 ? 'At once' : `After ${afterMinutes} minutes`}:{' '}
-            {shownText(targets.map(({ kind, id }) => names.get(`${kind} ${id}`) ?? id).join(', '))}
-            {hours.length === 0 ? '' : shownText(`; only during ${hours.map(shownInterval).join(' or ')}`)}
+            {renderText(targets.map(({ kind, id }) => names.get(`${kind} ${id}`) ?? id).join(', '))}
+            {hours.length === 0 ? '' : renderText(`; only during ${hours.map(formatInterval).join(' or ')}`)}
           </li>
         ))}
       </ol>
@@ -93,17 +93,17 @@ const Details = ({ item: policy }: { readonly item: Policy }) => {
   );
 };
 
-export const Policies = listed({
+export const Policies = createListView({
   title: 'Escalation policies',
   call: escalationPoliciesCall,
-  nothing: 'No escalation policies yet. Without one, incidents page no one.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No escalation policies yet. Without one, incidents page no one.',
+  toKey: ({ id }) => id,
   columns: {
     Policy: ({ name }) => name,
     Steps: ({ steps }) => steps.length,
     Repetitions: ({ repeat }) => (repeat === 0 ? 'never' : `${repeat} times`),
   },
-  numbers: ['Steps'],
-  Tools: writeOf(noun, createPolicyCall),
-  Open: openedOf({ noun, path: '/api/on-call/escalation-policies/{id}', Form: PolicyForm, Details }),
+  numericColumns: ['Steps'],
+  Tools: createNewButton(noun, createPolicyCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/on-call/escalation-policies/{id}', Form: PolicyForm, Details }),
 });

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
 import { useSaving } from '../../editors/form-state.tsx';
-import { ChosenInput, NumberInput, type OptionGroups, TextInput } from '../../editors/inputs.tsx';
-import { Intervals } from '../../editors/intervals.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { NumberInput, type OptionGroups, SelectListInput, TextInput } from '../../editors/inputs.tsx';
+import { IntervalListFields } from '../../editors/intervals.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { createPolicyCall, type Policy, replacePolicyCall } from './calls.ts';
 import { useTargets } from './targets.ts';
 
@@ -62,20 +62,20 @@ const StepFields = ({
         problem={wrong(`steps.${index}.afterMinutes`)}
         onChange={(value) => set({ afterMinutes: value ?? 0 })}
       />
-      <ChosenInput
+      <SelectListInput
         label="Targets"
-        add="Add target"
+        addLabel="Add target"
         options={options}
         value={targets.map(({ kind, id }) => `${kind} ${id}`)}
         problem={wrong(`steps.${index}.targets`)}
         onChange={(texts) => set({ targets: texts.map(parseTarget) })}
       />
-      <Intervals
+      <IntervalListFields
         title="Only during"
         value={hours}
         zone={Intl.DateTimeFormat().resolvedOptions().timeZone}
-        at={`steps.${index}.hours`}
-        wrong={wrong}
+        listPath={`steps.${index}.hours`}
+        findProblem={wrong}
         onChange={(intervals) => set({ hours: intervals as NonNullable<Step['hours']> })}
       />
       {onRemove === undefined ? null : (
@@ -87,24 +87,24 @@ const StepFields = ({
   );
 };
 
-export const PolicyForm = ({ before: storedPolicy }: { readonly before: Policy | undefined }) => {
+export const PolicyForm = ({ savedItem: storedPolicy }: { readonly savedItem: Policy | undefined }) => {
   const [policy, setPolicy] = useState<PolicyInput>(() =>
     storedPolicy === undefined ? emptyPolicy : pickWritableFields(storedPolicy),
   );
-  const { save, wrong, error, isRunning } = useSaving(createPolicyCall, replacePolicyCall, storedPolicy);
+  const { save, findProblem, error, isRunning } = useSaving(createPolicyCall, replacePolicyCall, storedPolicy);
   const options = useTargets();
   const { steps } = policy;
   const set = (fields: Partial<PolicyInput>): void => setPolicy((now) => ({ ...now, ...fields }));
   return (
     <div class="form">
-      <TextInput label="Name" value={policy.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput label="Name" value={policy.name} problem={findProblem('name')} onChange={(name) => set({ name })} />
       {steps.map((step, index) => (
         <StepFields
           key={index}
           step={step}
           index={index}
           options={options}
-          wrong={wrong}
+          wrong={findProblem}
           onChange={(changed) => set({ steps: steps.with(index, changed) })}
           onRemove={steps.length === 1 ? undefined : () => set({ steps: steps.toSpliced(index, 1) })}
         />
@@ -117,7 +117,7 @@ export const PolicyForm = ({ before: storedPolicy }: { readonly before: Policy |
           key={name}
           label={label}
           value={policy[name] ?? null}
-          problem={wrong(name)}
+          problem={findProblem(name)}
           onChange={(value) => set({ [name]: value ?? (name === 'acknowledgeTimeoutMinutes' ? null : 0) })}
         />
       ))}
@@ -125,7 +125,7 @@ export const PolicyForm = ({ before: storedPolicy }: { readonly before: Policy |
         <button type="button" disabled={isRunning} onClick={() => void save(policy)}>
           {storedPolicy === undefined ? 'Create policy' : 'Save policy'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

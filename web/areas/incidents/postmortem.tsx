@@ -1,11 +1,11 @@
 /** Postmortem of an incident: impact, cause, and actions to prevent a recurrence */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { linesIn } from '../../editors/lines.ts';
+import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Postmortem, postmortemCall, setPostmortemCall } from './calls.ts';
@@ -16,7 +16,7 @@ const formatActions = (actions: Postmortem['actions']): string =>
 
 /** Parses actions from lines. Other fields, such as the owner, are preserved for an action with the same text. */
 const parseActions = (written: string, storedActions: Postmortem['actions']): Postmortem['actions'] =>
-  linesIn(written).map((line) => {
+  parseLines(written).map((line) => {
     const isDone = /^\[x\]/i.test(line);
     const text = isDone ? line.slice(3).trimStart() : line;
     const storedAction = storedActions.find((action) => action.text === text) ?? { text, ownerId: null, dueOn: null };
@@ -65,7 +65,7 @@ const PostmortemDetails = ({ of: { impact, causes, actions } }: { readonly of: P
     {Object.entries({ Impact: impact, Causes: causes }).map(([title, text]) =>
       text === '' ? null : (
         <p key={title}>
-          <b>{title}:</b> {shownText(text, { lines: true })}
+          <b>{title}:</b> {renderText(text, { lines: true })}
         </p>
       ),
     )}
@@ -73,7 +73,7 @@ const PostmortemDetails = ({ of: { impact, causes, actions } }: { readonly of: P
       {actions.map(({ text, isDone, dueOn }) => (
         <li key={text}>
           {isDone ? 'Done: ' : 'To do: '}
-          {shownText(text)}
+          {renderText(text)}
           {dueOn === null ? '' : `, until ${dueOn}`}
         </li>
       ))}
@@ -82,17 +82,17 @@ const PostmortemDetails = ({ of: { impact, causes, actions } }: { readonly of: P
 );
 
 export const PostmortemSection = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useQuery(postmortemCall, { params: { id } });
+  const { response, error } = useQuery(postmortemCall, { params: { id } });
   const [isEditing, setEdited] = useState(false);
   return (
     <>
       <h3>Postmortem</h3>
-      <Problem error={error} />
-      {answer === undefined ? null : isEditing ? (
-        <PostmortemForm key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
+      <ErrorMessage error={error} />
+      {response === undefined ? null : isEditing ? (
+        <PostmortemForm key={response.version} id={id} of={response} onDone={() => setEdited(false)} />
       ) : (
         <>
-          {answer.version === 0 ? <p class="soft">No postmortem yet.</p> : <PostmortemDetails of={answer} />}
+          {response.version === 0 ? <p class="soft">No postmortem yet.</p> : <PostmortemDetails of={response} />}
           {isPermitted(setPostmortemCall) ? (
             <button type="button" class="plain" onClick={() => setEdited(true)}>
               Create postmortem

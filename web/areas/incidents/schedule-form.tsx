@@ -3,26 +3,26 @@ import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { replaceSchedule, scheduleResource } from '../../../api/groups/incidents/schedules.ts';
 import type { OnCallScheduleFields } from '../../../schemas/resources/on-call-schedule.ts';
-import { type Answered, callOf, creationOf, type ViewOf } from '../../client/call.ts';
+import { declareCall, declareCreateCall, type ResourceView, type ResponseBody } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { Wrong } from '../../editors/field.tsx';
+import { FieldProblem } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
-import { ChosenInput, NumberInput, TextInput, WallTimeInput } from '../../editors/inputs.tsx';
-import { Intervals } from '../../editors/intervals.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { type Names, named, usePeople } from '../../frame/people.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { LocalTimeInput, NumberInput, SelectListInput, TextInput } from '../../editors/inputs.tsx';
+import { IntervalListFields } from '../../editors/intervals.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { formatNames, type NamesById, useNames } from '../../frame/people.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-export type Schedule = ViewOf<typeof scheduleResource>;
+export type Schedule = ResourceView<typeof scheduleResource>;
 type ScheduleInput = z.input<typeof OnCallScheduleFields>;
 type Layer = ScheduleInput['layers'][number];
 
-export const createScheduleCall = creationOf<typeof scheduleResource, typeof OnCallScheduleFields>(
+export const createScheduleCall = declareCreateCall<typeof scheduleResource, typeof OnCallScheduleFields>(
   '/api/on-call/schedules',
 );
-const replaceCall = callOf<typeof replaceSchedule>('PUT', '/api/on-call/schedules/{id}');
+const replaceCall = declareCall<typeof replaceSchedule>('PUT', '/api/on-call/schedules/{id}');
 
 const newLayer = (name: string): Layer => ({
   name,
@@ -52,7 +52,7 @@ const LayerFields = ({
   readonly layer: Layer;
   /** Path: `layers.0` */
   readonly at: string;
-  readonly names: Names;
+  readonly names: NamesById;
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (layer: Layer) => void;
   readonly onRemove: () => void;
@@ -61,14 +61,14 @@ const LayerFields = ({
   const { rotation, participants, restrictions = [] } = layer;
   return (
     <fieldset>
-      <legend>Layer {shownText(layer.name)}</legend>
+      <legend>Layer {renderText(layer.name)}</legend>
       <TextInput
         label="Layer name"
         value={layer.name}
         problem={wrong(`${at}.name`)}
         onChange={(name) => set({ name })}
       />
-      <WallTimeInput
+      <LocalTimeInput
         label="First shift begins"
         value={layer.startsAt}
         problem={wrong(`${at}.startsAt`)}
@@ -99,9 +99,9 @@ const LayerFields = ({
         <fieldset key={index}>
           <legend>Shift {index + 1}</legend>
           {group.length === 0 ? <p class="soft">No one assigned</p> : null}
-          <ChosenInput
+          <SelectListInput
             label="Responders"
-            add="Add responder"
+            addLabel="Add responder"
             options={{ People: Object.entries(names) }}
             value={group}
             problem={undefined}
@@ -117,12 +117,12 @@ const LayerFields = ({
       <button type="button" class="plain" onClick={() => set({ participants: [...participants, []] })}>
         Add shift
       </button>
-      <Wrong message={wrong(`${at}.participants`)} />
-      <Intervals
+      <FieldProblem message={wrong(`${at}.participants`)} />
+      <IntervalListFields
         title="Only during"
         value={restrictions}
-        at={`${at}.restrictions`}
-        wrong={wrong}
+        listPath={`${at}.restrictions`}
+        findProblem={wrong}
         onChange={(intervals) => set({ restrictions: intervals })}
       />
       <button type="button" class="plain" onClick={onRemove}>
@@ -132,19 +132,19 @@ const LayerFields = ({
   );
 };
 
-type Differences = NonNullable<Answered<typeof replaceSchedule>['differences']>;
+type Differences = NonNullable<ResponseBody<typeof replaceSchedule>['differences']>;
 
-const DifferenceTable = ({ differences, names }: { readonly differences: Differences; readonly names: Names }) => (
+const DifferenceTable = ({ differences, names }: { readonly differences: Differences; readonly names: NamesById }) => (
   <table class="figures texts differences">
     <TableHeader columns={['From', 'Until', 'Current', 'New']} />
     <tbody>
       {differences.map(({ from, to, before, after }) => (
         <tr key={from}>
-          <td>{shownMoment(from).slice(0, 16)}</td>
-          <td>{shownMoment(to).slice(0, 16)}</td>
+          <td>{formatIsoTime(from).slice(0, 16)}</td>
+          <td>{formatIsoTime(to).slice(0, 16)}</td>
           {[before, after].map((people, index) => (
             <td key={index} class={people.length === 0 ? 'text-error' : ''}>
-              {people.length === 0 ? 'no one' : shownText(named(people, names))}
+              {people.length === 0 ? 'no one' : renderText(formatNames(people, names))}
             </td>
           ))}
         </tr>
@@ -161,11 +161,11 @@ const ChangesPreview = ({
 }: {
   readonly id: string;
   readonly written: ScheduleInput;
-  readonly names: Names;
+  readonly names: NamesById;
 }) => {
   const [query] = useState(() => new ApiQuery(replaceCall));
-  const { answer, error, isLoading } = query.state.value;
-  const { differences } = answer ?? {};
+  const { response, error, isLoading } = query.state.value;
+  const { differences } = response ?? {};
   return (
     <>
       <button
@@ -176,7 +176,7 @@ const ChangesPreview = ({
       >
         Preview changes
       </button>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <p role="status">
         {differences === undefined || error !== undefined
           ? ''
@@ -191,30 +191,35 @@ const ChangesPreview = ({
   );
 };
 
-export const ScheduleForm = ({ before: storedSchedule }: { readonly before: Schedule | undefined }) => {
+export const ScheduleForm = ({ savedItem: storedSchedule }: { readonly savedItem: Schedule | undefined }) => {
   const [draftSchedule, setDraftSchedule] = useState<ScheduleInput>(() => {
     if (storedSchedule === undefined) return newSchedule();
     const { name, description, timeZone, layers } = storedSchedule;
     return { name, description, timeZone, layers };
   });
-  const { save, wrong, error, isRunning } = useSaving(createScheduleCall, replaceCall, storedSchedule);
-  const names = usePeople();
+  const { save, findProblem, error, isRunning } = useSaving(createScheduleCall, replaceCall, storedSchedule);
+  const names = useNames();
   const { layers } = draftSchedule;
   const set = (fields: Partial<ScheduleInput>): void => setDraftSchedule((now) => ({ ...now, ...fields }));
   return (
     <div class="form">
-      <TextInput label="Name" value={draftSchedule.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="Name"
+        value={draftSchedule.name}
+        problem={findProblem('name')}
+        onChange={(name) => set({ name })}
+      />
       <TextInput
         label="Description"
         maxLength={4096}
         value={draftSchedule.description ?? ''}
-        problem={wrong('description')}
+        problem={findProblem('description')}
         onChange={(description) => set({ description })}
       />
       <TextInput
         label="Time zone"
         value={draftSchedule.timeZone}
-        problem={wrong('timeZone')}
+        problem={findProblem('timeZone')}
         onChange={(timeZone) => set({ timeZone })}
       />
       <p class="hint">If several layers cover a time, the lowest layer on this page wins.</p>
@@ -223,7 +228,7 @@ export const ScheduleForm = ({ before: storedSchedule }: { readonly before: Sche
           key={index}
           layer={layer}
           names={names}
-          wrong={wrong}
+          wrong={findProblem}
           at={`layers.${index}`}
           onChange={(changed) => set({ layers: layers.with(index, changed) })}
           onRemove={() => set({ layers: layers.toSpliced(index, 1) })}
@@ -243,7 +248,7 @@ export const ScheduleForm = ({ before: storedSchedule }: { readonly before: Sche
         <button type="button" disabled={isRunning} onClick={() => void save(draftSchedule)}>
           {storedSchedule === undefined ? 'Create schedule' : 'Save schedule'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 /** Options for the targets of an escalation step: value `<kind> <id>`, and name */
 import type { OptionGroups } from '../../editors/inputs.tsx';
-import { usePeople } from '../../frame/people.ts';
+import { useNames } from '../../frame/people.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { channelsCall } from '../alerts/channels/calls.ts';
 import { schedulesCall } from './calls.ts';
@@ -11,9 +11,9 @@ interface NamedItem {
 }
 
 export const useTargets = (): OptionGroups => {
-  const schedules = useQuery(schedulesCall, { query: { limit: 1000 } }).answer?.items ?? [];
-  const channels = useQuery(channelsCall, { query: { limit: 1000 } }).answer?.items ?? [];
-  const people = Object.entries(usePeople()).map(([id, name]) => ({ id, name }));
+  const schedules = useQuery(schedulesCall, { query: { limit: 1000 } }).response?.items ?? [];
+  const channels = useQuery(channelsCall, { query: { limit: 1000 } }).response?.items ?? [];
+  const people = Object.entries(useNames()).map(([id, name]) => ({ id, name }));
   const toOptions = (kind: string, items: readonly NamedItem[]) =>
     items.map(({ id, name }) => [`${kind} ${id}`, name] as const);
   return {

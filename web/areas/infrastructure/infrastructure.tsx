@@ -3,11 +3,11 @@ import type { listCompute } from '../../../api/groups/infrastructure/compute.ts'
 import type { listDisks } from '../../../api/groups/infrastructure/disks.ts';
 import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';
 import type { listProcesses } from '../../../api/groups/infrastructure/processes.ts';
-import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
-import { callOf } from '../../client/call.ts';
-import { partsOf } from '../../frame/parts.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { renderKnownNumber, renderKnownRatio, renderKnownText } from '../../charts/known.tsx';
+import { declareCall } from '../../client/call.ts';
+import { createTabbedView } from '../../frame/parts.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { HostPanel } from './host.tsx';
 
 const stateFilter = {
@@ -20,11 +20,11 @@ const stateFilter = {
   ],
 } as const;
 
-const Hosts = listed({
+const Hosts = createListView({
   title: 'Hosts',
-  call: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
+  call: declareCall<typeof listHosts>('GET', '/api/infrastructure/hosts'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name',
   choices: [
     stateFilter,
@@ -40,8 +40,8 @@ const Hosts = listed({
       ],
     },
   ],
-  nothing: 'No hosts in this range: no telemetry with a host.name was received.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No hosts in this range: no telemetry with a host.name was received.',
+  toKey: ({ id }) => id,
   columns: {
     Host: ({ id, name }) => name.value ?? id,
     State: ({ state, reason }) => (
@@ -49,22 +49,23 @@ const Hosts = listed({
         {state}
       </span>
     ),
-    CPU: ({ cpu }) => knownShare(cpu.utilization),
-    Memory: ({ memory }) => knownShare(memory.utilization),
-    Disks: ({ disk }) => knownShare(disk.utilization),
-    Load: ({ load }) => knownNumber(load.m5),
-    System: ({ os }) => knownText(os.description.value === null ? os.type : os.description),
-    'Last seen': ({ lastSeen }) => (lastSeen.value === null ? knownText(lastSeen) : shownMoment(lastSeen.value)),
+    CPU: ({ cpu }) => renderKnownRatio(cpu.utilization),
+    Memory: ({ memory }) => renderKnownRatio(memory.utilization),
+    Disks: ({ disk }) => renderKnownRatio(disk.utilization),
+    Load: ({ load }) => renderKnownNumber(load.m5),
+    System: ({ os }) => renderKnownText(os.description.value === null ? os.type : os.description),
+    'Last seen': ({ lastSeen }) =>
+      lastSeen.value === null ? renderKnownText(lastSeen) : formatIsoTime(lastSeen.value),
   },
-  numbers: ['CPU', 'Memory', 'Disks', 'Load'],
-  Open: HostPanel,
+  numericColumns: ['CPU', 'Memory', 'Disks', 'Load'],
+  ItemPanel: HostPanel,
 });
 
-const Disks = listed({
+const Disks = createListView({
   title: 'Disks',
-  call: callOf<typeof listDisks>('GET', '/api/infrastructure/disks'),
+  call: declareCall<typeof listDisks>('GET', '/api/infrastructure/disks'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by device or mount point',
   choices: [
     {
@@ -77,44 +78,44 @@ const Disks = listed({
       ],
     },
   ],
-  nothing: 'No disks in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No disks in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Disk: ({ device, mountpoints }) => `${device} ${mountpoints.join(', ')}`,
-    Host: ({ host }) => knownText(host),
-    Used: ({ used }) => knownNumber(used, 'By'),
-    Size: ({ total }) => knownNumber(total, 'By'),
-    Utilization: ({ utilization }) => knownShare(utilization),
-    'Days until full': ({ daysUntilFull }) => knownNumber(daysUntilFull),
+    Host: ({ host }) => renderKnownText(host),
+    Used: ({ used }) => renderKnownNumber(used, 'By'),
+    Size: ({ total }) => renderKnownNumber(total, 'By'),
+    Utilization: ({ utilization }) => renderKnownRatio(utilization),
+    'Days until full': ({ daysUntilFull }) => renderKnownNumber(daysUntilFull),
   },
-  numbers: ['Used', 'Size', 'Utilization', 'Days until full'],
+  numericColumns: ['Used', 'Size', 'Utilization', 'Days until full'],
 });
 
-const Processes = listed({
+const Processes = createListView({
   title: 'Processes',
-  call: callOf<typeof listProcesses>('GET', '/api/infrastructure/processes'),
+  call: declareCall<typeof listProcesses>('GET', '/api/infrastructure/processes'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name or command',
-  nothing: 'No processes in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No processes in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Process: ({ id, name }) => name.value ?? id,
-    Command: ({ command }) => knownText(command),
-    Host: ({ host }) => knownText(host),
-    Service: ({ service }) => knownText(service),
-    CPU: ({ cpuCores }) => knownNumber(cpuCores),
-    Memory: ({ memory }) => knownNumber(memory, 'By'),
-    Threads: ({ threads }) => knownNumber(threads),
+    Command: ({ command }) => renderKnownText(command),
+    Host: ({ host }) => renderKnownText(host),
+    Service: ({ service }) => renderKnownText(service),
+    CPU: ({ cpuCores }) => renderKnownNumber(cpuCores),
+    Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
+    Threads: ({ threads }) => renderKnownNumber(threads),
   },
-  numbers: ['CPU', 'Memory', 'Threads'],
+  numericColumns: ['CPU', 'Memory', 'Threads'],
 });
 
-const Compute = listed({
+const Compute = createListView({
   title: 'Instances and containers',
-  call: callOf<typeof listCompute>('GET', '/api/infrastructure/compute'),
+  call: declareCall<typeof listCompute>('GET', '/api/infrastructure/compute'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name',
   choices: [
     {
@@ -127,22 +128,22 @@ const Compute = listed({
       ],
     },
   ],
-  nothing: 'No instances or containers in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No instances or containers in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Name: ({ id, name }) => name.value ?? id,
     Kind: ({ kind }) => kind,
     State: ({ state }) => state,
-    Provider: ({ provider }) => knownText(provider),
-    Region: ({ region }) => knownText(region),
-    'Type or image': ({ type }) => knownText(type),
-    CPU: ({ cpuCores }) => knownNumber(cpuCores),
-    Memory: ({ memory }) => knownNumber(memory, 'By'),
+    Provider: ({ provider }) => renderKnownText(provider),
+    Region: ({ region }) => renderKnownText(region),
+    'Type or image': ({ type }) => renderKnownText(type),
+    CPU: ({ cpuCores }) => renderKnownNumber(cpuCores),
+    Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
   },
-  numbers: ['CPU', 'Memory'],
+  numericColumns: ['CPU', 'Memory'],
 });
 
-export const Infrastructure = partsOf('Infrastructure', [
+export const Infrastructure = createTabbedView('Infrastructure', [
   { name: '', title: 'Hosts', View: Hosts },
   { name: 'disks', title: 'Disks', View: Disks },
   { name: 'processes', title: 'Processes', View: Processes },

@@ -6,11 +6,11 @@ import type { listNamespaces } from '../../../api/groups/kubernetes/namespaces.t
 import type { listNodes } from '../../../api/groups/kubernetes/nodes.ts';
 import type { listPods } from '../../../api/groups/kubernetes/pods.ts';
 import type { listWorkloads } from '../../../api/groups/kubernetes/workloads.ts';
-import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
-import { callOf } from '../../client/call.ts';
-import { partsOf } from '../../frame/parts.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { renderKnownNumber, renderKnownRatio, renderKnownText } from '../../charts/known.tsx';
+import { declareCall } from '../../client/call.ts';
+import { createTabbedView } from '../../frame/parts.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
 import { PodPanel } from './pod.tsx';
 
 const formatPhases = (phases: Readonly<Record<string, number>>): string =>
@@ -19,40 +19,40 @@ const formatPhases = (phases: Readonly<Record<string, number>>): string =>
     .map(([phase, count]) => `${count} ${phase.toLowerCase()}`)
     .join(', ');
 
-const Clusters = listed({
+const Clusters = createListView({
   title: 'Clusters',
-  call: callOf<typeof listClusters>('GET', '/api/kubernetes/clusters'),
+  call: declareCall<typeof listClusters>('GET', '/api/kubernetes/clusters'),
   isOfProject: true,
-  isRanged: true,
-  nothing: 'No clusters in this range: no telemetry with a k8s.cluster.name was received.',
-  keyOf: ({ id }) => id,
+  hasTimeRange: true,
+  emptyText: 'No clusters in this range: no telemetry with a k8s.cluster.name was received.',
+  toKey: ({ id }) => id,
   columns: {
     Cluster: ({ id, name }) => name.value ?? id,
     Nodes: ({ nodes }) => nodes.count,
     Workloads: ({ workloads }) => workloads.count,
     Degraded: ({ workloads }) => <span class={workloads.degraded > 0 ? 'text-error' : ''}>{workloads.degraded}</span>,
     Pods: ({ pods }) => formatPhases(pods),
-    Restarts: ({ restarts }) => knownNumber(restarts),
-    'CPU used': ({ cpu }) => knownNumber(cpu.used),
-    'Memory used': ({ memory }) => knownNumber(memory.used, 'By'),
+    Restarts: ({ restarts }) => renderKnownNumber(restarts),
+    'CPU used': ({ cpu }) => renderKnownNumber(cpu.used),
+    'Memory used': ({ memory }) => renderKnownNumber(memory.used, 'By'),
   },
-  numbers: ['Nodes', 'Workloads', 'Degraded', 'Restarts', 'CPU used', 'Memory used'],
+  numericColumns: ['Nodes', 'Workloads', 'Degraded', 'Restarts', 'CPU used', 'Memory used'],
 });
 
-const Nodes = listed({
+const Nodes = createListView({
   title: 'Nodes',
-  call: callOf<typeof listNodes>('GET', '/api/kubernetes/nodes'),
+  call: declareCall<typeof listNodes>('GET', '/api/kubernetes/nodes'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name',
-  nothing: 'No nodes in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No nodes in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Node: ({ name }) => name,
-    Cluster: ({ cluster }) => knownText(cluster),
+    Cluster: ({ cluster }) => renderKnownText(cluster),
     Ready: ({ ready }) =>
       ready.value === null ? (
-        knownText({ value: null, reason: ready.reason })
+        renderKnownText({ value: null, reason: ready.reason })
       ) : (
         <span class={ready.value ? '' : 'text-error'}>{ready.value ? 'ready' : 'not ready'}</span>
       ),
@@ -61,39 +61,39 @@ const Nodes = listed({
         .filter(({ type, status }) => (type === 'Ready' ? status !== 'true' : status === 'true'))
         .map(({ type }) => type)
         .join(', '),
-    'CPU used': ({ cpu }) => knownShare(cpu.allocatableUtilization),
-    'Memory used': ({ memory }) => knownShare(memory.allocatableUtilization),
+    'CPU used': ({ cpu }) => renderKnownRatio(cpu.allocatableUtilization),
+    'Memory used': ({ memory }) => renderKnownRatio(memory.allocatableUtilization),
     Pods: ({ pods }) => pods.running,
   },
-  numbers: ['CPU used', 'Memory used', 'Pods'],
+  numericColumns: ['CPU used', 'Memory used', 'Pods'],
 });
 
-const Namespaces = listed({
+const Namespaces = createListView({
   title: 'Namespaces',
-  call: callOf<typeof listNamespaces>('GET', '/api/kubernetes/namespaces'),
+  call: declareCall<typeof listNamespaces>('GET', '/api/kubernetes/namespaces'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name',
-  nothing: 'No namespaces in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No namespaces in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Namespace: ({ name }) => name,
-    Cluster: ({ cluster }) => knownText(cluster),
+    Cluster: ({ cluster }) => renderKnownText(cluster),
     Workloads: ({ workloads }) => workloads.count,
     Degraded: ({ workloads }) => workloads.degraded,
     Pods: ({ pods }) => formatPhases(pods),
-    Restarts: ({ restarts }) => knownNumber(restarts),
-    'CPU used': ({ cpu }) => knownNumber(cpu.used),
-    'Memory used': ({ memory }) => knownNumber(memory.used, 'By'),
+    Restarts: ({ restarts }) => renderKnownNumber(restarts),
+    'CPU used': ({ cpu }) => renderKnownNumber(cpu.used),
+    'Memory used': ({ memory }) => renderKnownNumber(memory.used, 'By'),
   },
-  numbers: ['Workloads', 'Degraded', 'Restarts', 'CPU used', 'Memory used'],
+  numericColumns: ['Workloads', 'Degraded', 'Restarts', 'CPU used', 'Memory used'],
 });
 
-const Workloads = listed({
+const Workloads = createListView({
   title: 'Workloads',
-  call: callOf<typeof listWorkloads>('GET', '/api/kubernetes/workloads'),
+  call: declareCall<typeof listWorkloads>('GET', '/api/kubernetes/workloads'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name',
   choices: [
     {
@@ -107,59 +107,59 @@ const Workloads = listed({
       ],
     },
   ],
-  nothing: 'No workloads in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No workloads in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Workload: ({ name }) => name,
     Kind: ({ kind }) => kind,
-    Namespace: ({ namespace }) => knownText(namespace),
+    Namespace: ({ namespace }) => renderKnownText(namespace),
     State: ({ state }) => <span class={state === 'degraded' ? 'text-error' : ''}>{state}</span>,
-    Ready: ({ ready }) => knownNumber(ready),
-    Desired: ({ desired }) => knownNumber(desired),
-    Restarts: ({ restarts }) => knownNumber(restarts),
-    CPU: ({ cpu }) => knownNumber(cpu),
-    Memory: ({ memory }) => knownNumber(memory, 'By'),
+    Ready: ({ ready }) => renderKnownNumber(ready),
+    Desired: ({ desired }) => renderKnownNumber(desired),
+    Restarts: ({ restarts }) => renderKnownNumber(restarts),
+    CPU: ({ cpu }) => renderKnownNumber(cpu),
+    Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
   },
-  numbers: ['Ready', 'Desired', 'Restarts', 'CPU', 'Memory'],
+  numericColumns: ['Ready', 'Desired', 'Restarts', 'CPU', 'Memory'],
 });
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-const Pods = listed({
+const Pods = createListView({
   title: 'Pods',
-  call: callOf<typeof listPods>('GET', '/api/kubernetes/pods'),
+  call: declareCall<typeof listPods>('GET', '/api/kubernetes/pods'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name',
   choices: [
     { name: 'phase', label: 'Phase', options: [['', 'all'], ...phases.map((phase) => [phase, phase] as const)] },
   ],
-  nothing: 'No pods in this range.',
-  keyOf: ({ uid, id }) => uid.value ?? id,
+  emptyText: 'No pods in this range.',
+  toKey: ({ uid, id }) => uid.value ?? id,
   columns: {
     Pod: ({ id, name }) => name.value ?? id,
-    Namespace: ({ namespace }) => knownText(namespace),
+    Namespace: ({ namespace }) => renderKnownText(namespace),
     Phase: ({ phase, reason }) => (
       <span class={phase.value === 'Failed' ? 'text-error' : ''}>
         {phase.value ?? '–'} {reason.value}
       </span>
     ),
-    Restarts: ({ restarts }) => knownNumber(restarts),
+    Restarts: ({ restarts }) => renderKnownNumber(restarts),
     'Last ended': ({ lastTerminations }) =>
       lastTerminations.map(({ container, reason }) => `${container}: ${reason}`).join(', '),
-    Node: ({ node }) => knownText(node),
-    CPU: ({ cpu }) => knownNumber(cpu),
-    Memory: ({ memory }) => knownNumber(memory, 'By'),
+    Node: ({ node }) => renderKnownText(node),
+    CPU: ({ cpu }) => renderKnownNumber(cpu),
+    Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
   },
-  numbers: ['Restarts', 'CPU', 'Memory'],
-  Open: PodPanel,
+  numericColumns: ['Restarts', 'CPU', 'Memory'],
+  ItemPanel: PodPanel,
 });
 
-const Containers = listed({
+const Containers = createListView({
   title: 'Containers',
-  call: callOf<typeof listContainers>('GET', '/api/kubernetes/containers'),
+  call: declareCall<typeof listContainers>('GET', '/api/kubernetes/containers'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   search: 'Search by name',
   choices: [
     {
@@ -174,25 +174,25 @@ const Containers = listed({
       ],
     },
   ],
-  nothing: 'No containers in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No containers in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Container: ({ name }) => name,
-    Pod: ({ pod }) => knownText(pod),
+    Pod: ({ pod }) => renderKnownText(pod),
     State: ({ state, reason }) => `${state.value ?? '–'} ${reason.value ?? ''}`,
-    Restarts: ({ restarts }) => knownNumber(restarts),
+    Restarts: ({ restarts }) => renderKnownNumber(restarts),
     'Out of memory': ({ oom }) => <span title={oom.reasons.join(' ')}>{oom.verdict}</span>,
-    'CPU of limit': ({ cpu }) => knownShare(cpu.limitUtilization),
-    'Memory of limit': ({ memory }) => knownShare(memory.limitUtilization),
+    'CPU of limit': ({ cpu }) => renderKnownRatio(cpu.limitUtilization),
+    'Memory of limit': ({ memory }) => renderKnownRatio(memory.limitUtilization),
   },
-  numbers: ['Restarts', 'CPU of limit', 'Memory of limit'],
+  numericColumns: ['Restarts', 'CPU of limit', 'Memory of limit'],
 });
 
-const Events = listed({
+const Events = createListView({
   title: 'Events',
-  call: callOf<typeof listKubernetesEvents>('GET', '/api/kubernetes/events'),
+  call: declareCall<typeof listKubernetesEvents>('GET', '/api/kubernetes/events'),
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   choices: [
     {
       name: 'type',
@@ -204,20 +204,20 @@ const Events = listed({
       ],
     },
   ],
-  nothing: 'No Kubernetes events in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No Kubernetes events in this range.',
+  toKey: ({ id }) => id,
   columns: {
-    Time: ({ timestamp }) => shownMoment(timestamp),
+    Time: ({ timestamp }) => formatIsoTime(timestamp),
     Type: ({ type }) => <span class={type === 'Warning' ? 'text-warn' : ''}>{type}</span>,
     Reason: ({ reason }) => reason,
     Object: ({ object }) => `${object.kind ?? ''} ${object.name ?? ''}`,
     Message: ({ message }) => message,
     Count: ({ count }) => count,
   },
-  numbers: ['Count'],
+  numericColumns: ['Count'],
 });
 
-export const Kubernetes = partsOf('Kubernetes', [
+export const Kubernetes = createTabbedView('Kubernetes', [
   { name: '', title: 'Clusters', View: Clusters },
   { name: 'nodes', title: 'Nodes', View: Nodes },
   { name: 'namespaces', title: 'Namespaces', View: Namespaces },

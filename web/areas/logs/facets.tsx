@@ -1,11 +1,11 @@
 /** Most frequent values of fields, with counts. A click includes or excludes a value. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { markedText, shownText } from '../../frame/shown-text.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { valuesCall } from './calls.ts';
 import { addCondition, changeSearch, facets, logQuery, search, setFacets } from './log-search.ts';
 
@@ -14,23 +14,23 @@ const number = new Intl.NumberFormat('en');
 
 const Facet = ({ name }: { readonly name: string }) => {
   const [valuesQuery] = useState(() => new ApiQuery(valuesCall));
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   useEffect(() => {
     valuesQuery.run({ params: { name }, query: { ...logQuery(), limit: maxFacetValues } });
     return () => valuesQuery.cancel();
-  }, [name, from, to, search.value, projectScope.value, refreshes.value]);
-  const { answer, error, isLoading } = valuesQuery.state.value;
+  }, [name, from, to, search.value, projectScope.value, refreshCount.value]);
+  const { response, error, isLoading } = valuesQuery.state.value;
   const filter = (value: string, isExcluded: boolean) => (): void =>
     changeSearch(addCondition(search.peek(), name, value, { isExcluded }));
   return (
     <details open class={isLoading ? 'facet old' : 'facet'}>
       <summary>
-        <bdi>{shownText(name)}</bdi>
-        {answer === undefined ? null : <span class="soft"> {number.format(answer.distinct)}</span>}
+        <bdi>{renderText(name)}</bdi>
+        {response === undefined ? null : <span class="soft"> {number.format(response.distinct)}</span>}
       </summary>
-      <Problem error={error?.of('search') === undefined ? error : undefined} />
+      <ErrorMessage error={error?.of('search') === undefined ? error : undefined} />
       <ul>
-        {answer?.items.map(({ value, records, share, isCut }) => (
+        {response?.items.map(({ value, records, share, isCut }) => (
           <li key={value} style={{ backgroundSize: `${Math.round(share * 100)}% 100%` }}>
             <button
               type="button"
@@ -39,14 +39,14 @@ const Facet = ({ name }: { readonly name: string }) => {
               title={isCut ? 'This value is too long to search for' : 'Show only records with this value'}
               onClick={filter(value, false)}
             >
-              <bdi>{value === '' ? '(empty)' : shownText(value.slice(0, 200))}</bdi>
+              <bdi>{value === '' ? '(empty)' : renderText(value.slice(0, 200))}</bdi>
             </button>
             <span class="count">{number.format(records)}</span>
             <button
               type="button"
               class="mini"
               disabled={isCut}
-              aria-label={`Exclude ${markedText(value.slice(0, 200))}`}
+              aria-label={`Exclude ${markHiddenCharacters(value.slice(0, 200))}`}
               onClick={filter(value, true)}
             >
               −
@@ -54,14 +54,14 @@ const Facet = ({ name }: { readonly name: string }) => {
           </li>
         ))}
       </ul>
-      {answer !== undefined && answer.items.length === 0 ? <p class="soft">No values</p> : null}
-      {answer !== undefined && answer.distinct > answer.items.length ? (
-        <p class="soft">and {number.format(answer.distinct - answer.items.length)} other values</p>
+      {response !== undefined && response.items.length === 0 ? <p class="soft">No values</p> : null}
+      {response !== undefined && response.distinct > response.items.length ? (
+        <p class="soft">and {number.format(response.distinct - response.items.length)} other values</p>
       ) : null}
       <button
         type="button"
         class="mini"
-        aria-label={`Close ${markedText(name)}`}
+        aria-label={`Close ${markHiddenCharacters(name)}`}
         onClick={() => setFacets(facets.peek().filter((each) => each !== name))}
       >
         Close
@@ -73,7 +73,7 @@ const Facet = ({ name }: { readonly name: string }) => {
 export const Facets = () => {
   const names = facets.value;
   return (
-    <Scrolled class="facets" label="Facets">
+    <ScrollRegion class="facets" label="Facets">
       {names.map((name) => (
         <Facet key={name} name={name} />
       ))}
@@ -90,6 +90,6 @@ export const Facets = () => {
           Add
         </button>
       </form>
-    </Scrolled>
+    </ScrollRegion>
   );
 };

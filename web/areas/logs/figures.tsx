@@ -1,10 +1,10 @@
 /** Aggregations of the matching records, grouped by field values, as a table or over time */
 
-import { ResultShown } from '../../charts/result.tsx';
+import { ResultView } from '../../charts/result.tsx';
 import { Field } from '../../editors/field.tsx';
-import { change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { aggregateCall } from './calls.ts';
 import { logQuery } from './log-search.ts';
@@ -16,17 +16,17 @@ type AggregationParameters = Partial<Record<(typeof queryParameters)[number], st
 const QueryForm = ({ problem }: { readonly problem: (path: string) => string | undefined }) => (
   <form
     class="toolbar"
-    key={JSON.stringify(queryParameters.map((name) => inAddress(name)))}
+    key={JSON.stringify(queryParameters.map((name) => readParam(name)))}
     onSubmit={(event) => {
       event.preventDefault();
       const formData = new FormData(event.currentTarget);
-      change(Object.fromEntries(queryParameters.map((name) => [name, String(formData.get(name) ?? '').trim()])));
+      setParams(Object.fromEntries(queryParameters.map((name) => [name, String(formData.get(name) ?? '').trim()])));
     }}
   >
     <Field label="Aggregations" problem={problem('measure')} hint="count, distinct(user.id), avg(bytes), p95(took)">
       <input
         name="measure"
-        defaultValue={inAddress('measure')}
+        defaultValue={readParam('measure')}
         placeholder="count"
         maxLength={4096}
         autocomplete="off"
@@ -37,7 +37,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
     <Field label="Group by" problem={problem('groupBy')} hint="service, http.route">
       <input
         name="groupBy"
-        defaultValue={inAddress('groupBy')}
+        defaultValue={readParam('groupBy')}
         list="log-fields"
         maxLength={4096}
         autocomplete="off"
@@ -48,7 +48,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
     <Field label="Sort by" problem={problem('sort')} hint="-count, service; default: highest first">
       <input
         name="sort"
-        defaultValue={inAddress('sort')}
+        defaultValue={readParam('sort')}
         maxLength={512}
         autocomplete="off"
         spellcheck={false}
@@ -56,7 +56,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
       />
     </Field>
     <label class="choice">
-      <input type="checkbox" name="step" value="auto" defaultChecked={inAddress('step') !== ''} /> Over time
+      <input type="checkbox" name="step" value="auto" defaultChecked={readParam('step') !== ''} /> Over time
     </label>
     <button type="submit">Run query</button>
   </form>
@@ -64,23 +64,23 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
 
 export const AggregationView = () => {
   const parameters: AggregationParameters = Object.fromEntries(
-    queryParameters.map((name) => [name, inAddress(name)]).filter(([, value]) => value !== ''),
+    queryParameters.map((name) => [name, readParam(name)]).filter(([, value]) => value !== ''),
   );
   const queryState = useQuery(aggregateCall, { query: { ...logQuery(), ...parameters } });
-  const { answer, error } = queryState;
+  const { response, error } = queryState;
   const hasFieldProblem = queryParameters.some((name) => error?.of(name) !== undefined);
   return (
     <>
       <QueryForm problem={(path) => error?.of(path)} />
-      {hasFieldProblem ? null : <Problem error={error} />}
-      {answer === undefined ? null : answer.rows.length + answer.series.length === 0 ? (
+      {hasFieldProblem ? null : <ErrorMessage error={error} />}
+      {response === undefined ? null : response.rows.length + response.series.length === 0 ? (
         <p class="said" role="status">
-          No records in this range. {shownText(answer.hint ?? '')}
+          No records in this range. {renderText(response.hint ?? '')}
         </p>
       ) : (
-        <ResultShown result={answer} title={inAddress('measure') || 'count'} />
+        <ResultView result={response} title={readParam('measure') || 'count'} />
       )}
-      <Freshness of={queryState} />
+      <Freshness queryState={queryState} />
     </>
   );
 };

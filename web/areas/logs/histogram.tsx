@@ -3,11 +3,11 @@
  * a time range.
  */
 import { useDrag } from '../../charts/drag.ts';
-import { levelOf } from '../../frame/severity.ts';
-import { markedText, shownText } from '../../frame/shown-text.tsx';
-import { shortTime, shownTime } from '../../frame/shown-time.ts';
-import { setMoments } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { toSeverityLevel } from '../../frame/severity.ts';
+import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
+import { formatShortTime, formatTime } from '../../frame/shown-time.ts';
+import { setRangeInMs } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import type { Histogram } from './calls.ts';
 
 const height = 80;
@@ -33,7 +33,7 @@ const toSeries = ({ series, rest }: Histogram, field: string): HistogramSeries[]
   const parts = series.map(({ value, records }, index) => ({
     name: value === '' ? missingValueLabel : value,
     records,
-    style: isSeverity ? `level-${levelOf(value)}` : `line-${index % styleCount}`,
+    style: isSeverity ? `level-${toSeverityLevel(value)}` : `line-${index % styleCount}`,
   }));
   return rest === null ? parts : [...parts, { name: 'others', style: 'level-none', records: rest.records }];
 };
@@ -88,14 +88,14 @@ interface HistogramData {
 const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
   <details>
     <summary>Data table</summary>
-    <Scrolled class="numbers" label="Chart data">
+    <ScrollRegion class="numbers" label="Chart data">
       <table>
         <thead>
           <tr>
             <th scope="col">From</th>
             {parts.map(({ name }) => (
               <th key={name} scope="col">
-                {shownText(name)}
+                {renderText(name)}
               </th>
             ))}
             <th scope="col">All</th>
@@ -111,9 +111,9 @@ const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
                     type="button"
                     class="value"
                     title="Zoom to this interval"
-                    onClick={() => setMoments(start, start + stepMs - 1)}
+                    onClick={() => setRangeInMs(start, start + stepMs - 1)}
                   >
-                    {shownTime(start)}
+                    {formatTime(start)}
                   </button>
                 </td>
                 {parts.map(({ name }, index) => (
@@ -124,16 +124,18 @@ const DataTable = ({ answer: { stepMs }, bars, parts }: HistogramData) => (
             ))}
         </tbody>
       </table>
-    </Scrolled>
+    </ScrollRegion>
   </details>
 );
 
 const Chart = ({ answer, bars, parts }: HistogramData) => {
   const maxCount = Math.max(1, ...bars.map(({ total }) => total));
-  const countsText = parts.map(({ name, records }) => `${markedText(name)} ${number.format(records)}`).join(', ');
-  const { chosen: selection, dragHandlers } = useDrag(bars.length, (low, high) => {
+  const countsText = parts
+    .map(({ name, records }) => `${markHiddenCharacters(name)} ${number.format(records)}`)
+    .join(', ');
+  const { selection, dragHandlers } = useDrag(bars.length, (low, high) => {
     const [first, last] = [bars[low], bars[high]];
-    if (first !== undefined && last !== undefined) setMoments(first.start, last.start + answer.stepMs - 1);
+    if (first !== undefined && last !== undefined) setRangeInMs(first.start, last.start + answer.stepMs - 1);
   });
   return (
     <svg
@@ -174,14 +176,14 @@ export const LogHistogram = ({
         {charted.parts.map(({ name, style, records }) => (
           <span key={name}>
             {' '}
-            <span class={`swatch ${style}`} /> <bdi>{shownText(name.slice(0, 80))}</bdi> {number.format(records)}
+            <span class={`swatch ${style}`} /> <bdi>{renderText(name.slice(0, 80))}</bdi> {number.format(records)}
           </span>
         ))}
       </p>
       <Chart {...charted} />
       <p class="axis">
-        <span>{shortTime(Date.parse(answer.from))}</span>
-        <span>{shortTime(Date.parse(answer.to))}</span>
+        <span>{formatShortTime(Date.parse(answer.from))}</span>
+        <span>{formatShortTime(Date.parse(answer.to))}</span>
       </p>
       <DataTable {...charted} />
     </div>

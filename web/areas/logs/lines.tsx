@@ -1,14 +1,14 @@
 /** Records as rows with the default and selected columns */
-import { levelOf } from '../../frame/severity.ts';
-import { inCell, textOf } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
+import { toSeverityLevel } from '../../frame/severity.ts';
+import { renderCellText, toText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
 import type { LogRecord } from './calls.ts';
 import { columns, fieldValue, wraps } from './log-search.ts';
 
 /** Maximum length of a line in the list; the side panel shows the complete record */
 const [lineLength, wrappedLength] = [400, 2_000];
 
-const truncate = (value: unknown): string => textOf(value).slice(0, wraps.value ? wrappedLength : lineLength);
+const truncate = (value: unknown): string => toText(value).slice(0, wraps.value ? wrappedLength : lineLength);
 
 const columnNames = (): readonly string[] => columns.value.map((name) => name.replace(/^attribute\./, ''));
 const selectedColumnWidth = 'minmax(4rem,8rem)';
@@ -32,14 +32,14 @@ const formatField = (record: LogRecord, name: string): string => {
 export const renderCells = (record: LogRecord) => {
   const { timestamp, severity, service, body } = record;
   return [
-    <time key="time">{shownTime(Date.parse(timestamp))}</time>,
-    <span key="level" class={`text-${levelOf(severity)}`}>
+    <time key="time">{formatTime(Date.parse(timestamp))}</time>,
+    <span key="level" class={`text-${toSeverityLevel(severity)}`}>
       {severity}
     </span>,
-    inCell(service),
-    ...columns.value.map((name) => inCell(formatField(record, name))),
-    inCell(truncate(body)),
+    renderCellText(service),
+    ...columns.value.map((name) => renderCellText(formatField(record, name))),
+    renderCellText(truncate(body)),
   ];
 };
 
-export const rowClass = ({ severity }: Pick<LogRecord, 'severity'>): string => `level-${levelOf(severity)}`;
+export const rowClass = ({ severity }: Pick<LogRecord, 'severity'>): string => `level-${toSeverityLevel(severity)}`;

@@ -1,8 +1,8 @@
 /** List of records; the context of a record, which are other records of its sender, is inserted inline */
 import { useEffect } from 'preact/hooks';
-import { change } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { setParams } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { Rows } from '../../lists/rows.tsx';
 import type { LogRecord } from './calls.ts';
 import { renderCells, rowClass, rowLayout } from './lines.tsx';
@@ -19,16 +19,17 @@ const maxContext = 500;
 /** Inserts the context of a record, in list order. */
 const insertContext = (records: readonly (LogRecord | undefined)[]): (Line | undefined)[] => {
   const lines = records.map((record) => (record === undefined ? undefined : { record, isContext: false }));
-  const { answer } = context.state.value;
-  if (contextRecordId.value === '' || answer === undefined || answer.record.id !== contextRecordId.value) return lines;
+  const { response } = context.state.value;
+  if (contextRecordId.value === '' || response === undefined || response.record.id !== contextRecordId.value)
+    return lines;
   const listedIds = new Set(records.map((record) => record?.id));
   const toContextLines = (records: readonly LogRecord[] = []): Line[] =>
     records.filter(({ id }) => !listedIds.has(id)).map((record) => ({ record, isContext: true }));
-  const [before, after] = [toContextLines(answer.before?.items), toContextLines(answer.after?.items)];
+  const [before, after] = [toContextLines(response.before?.items), toContextLines(response.after?.items)];
   const [above, below] = order.value === 'newest' ? [after.reverse(), before] : [before.reverse(), after];
   const at = records.findIndex((record) => record?.id === contextRecordId.value);
   // The record is on a page that is not loaded, so it is displayed first, with its context.
-  if (at < 0) return [...above, { record: answer.record, isContext: false }, ...below, ...lines];
+  if (at < 0) return [...above, { record: response.record, isContext: false }, ...below, ...lines];
   return [...lines.slice(0, at), ...above, lines[at], ...below, ...lines.slice(at + 1)];
 };
 
@@ -39,7 +40,7 @@ const loadContext = (): void => {
 
 /** Controls the size of the displayed context. */
 const ContextBar = () => {
-  const { answer, error, isLoading } = context.state.value;
+  const { response, error, isLoading } = context.state.value;
   const loadMore = (side: 'before' | 'after') => (): void => {
     contextSize.value = { ...contextSize.value, [side]: Math.min(maxContext, contextSize.value[side] + 40) };
   };
@@ -47,7 +48,7 @@ const ContextBar = () => {
     <button
       type="button"
       class="plain"
-      disabled={isLoading || answer?.[name]?.isEnd === true || contextSize.value[name] >= maxContext}
+      disabled={isLoading || response?.[name]?.isEnd === true || contextSize.value[name] >= maxContext}
       onClick={loadMore(name)}
     >
       {label}
@@ -56,30 +57,30 @@ const ContextBar = () => {
   return (
     <div class="toolbar context-bar">
       <span role="status">
-        {answer === undefined
+        {response === undefined
           ? 'Loading context…'
-          : `${answer.before?.items.length ?? 0} records before and ${answer.after?.items.length ?? 0} after this record, from the same sender`}
+          : `${response.before?.items.length ?? 0} records before and ${response.after?.items.length ?? 0} after this record, from the same sender`}
       </span>
       {moreButton('before', 'More before')}
       {moreButton('after', 'More after')}
-      <button type="button" class="plain" onClick={() => change({ context: '' })}>
+      <button type="button" class="plain" onClick={() => setParams({ context: '' })}>
         Hide context
       </button>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
     </div>
   );
 };
 
 export const RecordList = () => {
   useEffect(loadContext, [contextRecordId.value, contextSize.value]);
-  const { answer, isLoading } = logPages.first.state.value;
-  if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
+  const { response, isLoading } = logPages.first.state.value;
+  if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   const lines = insertContext(logPages.slots.value);
   if (lines.length === 0)
     return (
       <div class="said" role="status">
         <p>No records found.</p>
-        {answer.hint === undefined ? null : <p>{shownText(answer.hint)}</p>}
+        {response.hint === undefined ? null : <p>{renderText(response.hint)}</p>}
       </div>
     );
   return (
@@ -90,15 +91,15 @@ export const RecordList = () => {
         label="Log records"
         class="records"
         {...rowLayout()}
-        keyOf={({ record }) => record.id}
-        classOf={({ record, isContext }) =>
+        toKey={({ record }) => record.id}
+        toClass={({ record, isContext }) =>
           `${rowClass(record)}${isContext ? ' context' : ''}${record.id === contextRecordId.value ? ' around-this' : ''}`
         }
-        cellsOf={({ record }) => renderCells(record)}
-        open={openId.value}
+        toCells={({ record }) => renderCells(record)}
+        openKey={openId.value}
         onOpen={openRecord}
-        held={contextRecordId.value}
-        onSeen={(first, last) => logPages.seen(first, last)}
+        scrollToKey={contextRecordId.value}
+        onVisibleRange={(first, last) => logPages.reportVisible(first, last)}
       />
     </div>
   );

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { LiveTail, type TailedRecord } from '../../client/live-tail.ts';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { Rows } from '../../lists/rows.tsx';
 import { renderCells, rowClass, rowLayout } from './lines.tsx';
 import { openId, openRecord, search } from './log-search.ts';
@@ -12,11 +12,11 @@ export const tail = new LiveTail();
 const number = new Intl.NumberFormat('en');
 
 const describeState = (): string => {
-  const { is, reason } = tail.state.value;
-  if (is === 'waiting') return reason;
-  if (is === 'connecting') return 'Connecting …';
-  if (is === 'paused')
-    return `Paused. ${number.format(tail.waiting.value)} new records${tail.waiting.value > 5_000 ? ', of which the last 5,000 are available' : ''}.`;
+  const { status, reason } = tail.state.value;
+  if (status === 'waiting') return reason;
+  if (status === 'connecting') return 'Connecting …';
+  if (status === 'paused')
+    return `Paused. ${number.format(tail.pendingCount.value)} new records${tail.pendingCount.value > 5_000 ? ', of which the last 5,000 are available' : ''}.`;
   return 'Live.';
 };
 
@@ -33,15 +33,18 @@ const describeMissedRecords = (): string[] => {
 };
 
 const LiveToolbar = () => {
-  const isPaused = tail.state.value.is === 'paused';
+  const isPaused = tail.state.value.status === 'paused';
   return (
     <div class="toolbar live-bar">
-      <span role="status">{shownText(describeState())}</span>
+      <span role="status">{renderText(describeState())}</span>
       <span>
-        <b id="came">{number.format(tail.came.value)}</b> records received
-        {tail.came.value > tail.records.value.length ? `, last ${number.format(tail.records.value.length)} shown` : ''}.
+        <b id="came">{number.format(tail.receivedCount.value)}</b> records received
+        {tail.receivedCount.value > tail.records.value.length
+          ? `, last ${number.format(tail.records.value.length)} shown`
+          : ''}
+        .
       </span>
-      <button type="button" class="plain" onClick={() => (isPaused ? tail.goOn() : tail.pause())}>
+      <button type="button" class="plain" onClick={() => (isPaused ? tail.resume() : tail.pause())}>
         {isPaused ? 'Resume' : 'Pause'}
       </button>
       {describeMissedRecords().map((notice) => (
@@ -67,10 +70,10 @@ export const LiveRecords = () => {
         label="Live log records"
         class="records"
         {...rowLayout()}
-        keyOf={({ id }) => id}
-        classOf={rowClass}
-        cellsOf={renderCells}
-        open={openId.value}
+        toKey={({ id }) => id}
+        toClass={rowClass}
+        toCells={renderCells}
+        openKey={openId.value}
         onOpen={(id) => {
           // New records would move the list while the user reads.
           tail.pause();

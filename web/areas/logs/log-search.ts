@@ -1,32 +1,32 @@
 /** Search state of logs in the URL, and the matching records */
 import { computed, signal } from '@preact/signals';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { change, inAddress } from '../../frame/address.ts';
-import { conditionOf } from '../../frame/conditions.ts';
+import { readParam, setParams } from '../../frame/address.ts';
+import { toCondition } from '../../frame/conditions.ts';
 import { projectScope } from '../../frame/project.ts';
-import { writtenRange } from '../../frame/time-range.ts';
+import { timeRange } from '../../frame/time-range.ts';
 import { contextCall, histogramCall, type LogRecord, logsCall } from './calls.ts';
 
 /** The first page is small, so that it loads fast */
-const [firstPage, furtherLimit] = [200, 1_000];
+const [firstPage, laterPageSize] = [200, 1_000];
 
 export const views = { '': 'Records', patterns: 'Patterns', figures: 'Aggregate', live: 'Live tail' } as const;
 export type View = keyof typeof views;
 
 export const view = computed<View>(() => {
-  const written = inAddress('view');
+  const written = readParam('view');
   return Object.hasOwn(views, written) ? (written as View) : '';
 });
-export const search = computed(() => inAddress('search'));
+export const search = computed(() => readParam('search'));
 /** Id of the record in the side panel */
-export const openId = computed(() => inAddress('record'));
-export const order = computed(() => (inAddress('order') === 'oldest' ? 'oldest' : 'newest'));
+export const openId = computed(() => readParam('record'));
+export const order = computed(() => (readParam('order') === 'oldest' ? 'oldest' : 'newest'));
 /** Field by whose values the records are counted */
-export const groupBy = computed(() => inAddress('by') || 'severity');
+export const groupBy = computed(() => readParam('by') || 'severity');
 /** Id of the pattern by which records are filtered */
-export const patternId = computed(() => inAddress('pattern'));
-export const wraps = computed(() => inAddress('wrap') === 'on');
+export const patternId = computed(() => readParam('pattern'));
+export const wraps = computed(() => readParam('wrap') === 'on');
 
 /** Parses a list of names from the URL; names that contain a comma are quoted, as in the API. */
 const parseNames = (text: string): string[] =>
@@ -37,21 +37,21 @@ export const formatNames = (names: readonly string[]): string =>
   names.map((name) => (/[",]/.test(name) ? JSON.stringify(name) : name)).join(',');
 
 /** Fields with a column in the list */
-export const columns = computed(() => parseNames(inAddress('columns')));
+export const columns = computed(() => parseNames(readParam('columns')));
 export const setColumns = (names: readonly string[]): void =>
-  change({ columns: formatNames([...new Set(names)]) }, { replace: true });
+  setParams({ columns: formatNames([...new Set(names)]) }, { replace: true });
 
 /** Fields whose values are displayed next to the list */
 const defaultFacets = ['severity', 'service'];
-export const facets = computed(() => (inAddress('facets') === '' ? defaultFacets : parseNames(inAddress('facets'))));
+export const facets = computed(() => (readParam('facets') === '' ? defaultFacets : parseNames(readParam('facets'))));
 export const setFacets = (names: readonly string[]): void =>
-  change({ facets: formatNames([...new Set(names)]) }, { replace: true });
+  setParams({ facets: formatNames([...new Set(names)]) }, { replace: true });
 
-export const logPages = new Paged(logsCall, ({ items }) => items as readonly LogRecord[], { furtherLimit });
+export const logPages = new PagedList(logsCall, ({ items }) => items as readonly LogRecord[], { laterPageSize });
 export const histogram = new ApiQuery(histogramCall);
 
 /** Returns the common query parameters of logs. */
-export const logQuery = () => ({ ...writtenRange.value, ...projectScope.value, search: search.value });
+export const logQuery = () => ({ ...timeRange.value, ...projectScope.value, search: search.value });
 
 /** Requests the records and their counts. */
 export const loadLogs = (): void => {
@@ -62,12 +62,12 @@ export const loadLogs = (): void => {
   if (patternId.value === '') histogram.run({ query: { ...logQuery(), groupBy: groupBy.value } });
 };
 
-export const changeSearch = (text: string): void => change({ search: text.trim(), record: '' });
-export const openRecord = (id: string): void => change({ record: id }, { replace: openId.peek() !== '' });
+export const changeSearch = (text: string): void => setParams({ search: text.trim(), record: '' });
+export const openRecord = (id: string): void => setParams({ record: id }, { replace: openId.peek() !== '' });
 
 /** Returns the search with an additional condition that includes or excludes a field value. */
 export const addCondition = (before: string, name: string, value: string, { isExcluded = false } = {}): string => {
-  const condition = `${isExcluded ? 'NOT ' : ''}${conditionOf(name, value)}`;
+  const condition = `${isExcluded ? 'NOT ' : ''}${toCondition(name, value)}`;
   const hasOr = /\bOR\b/.test(before);
   return before.trim() === '' ? condition : `${hasOr ? `(${before.trim()})` : before.trim()} ${condition}`;
 };
@@ -99,4 +99,4 @@ export const fieldValue = (record: LogRecord, name: string): unknown => {
 export const context = new ApiQuery(contextCall);
 /** Number of context records before and after */
 export const contextSize = signal({ before: 10, after: 10 });
-export const contextRecordId = computed(() => inAddress('context'));
+export const contextRecordId = computed(() => readParam('context'));

@@ -1,12 +1,12 @@
 /** Logs: search, counts over time, field values, list, side panel, patterns, and live tail */
 import { useEffect } from 'preact/hooks';
-import { change, toArea } from '../../frame/address.ts';
+import { setParams, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { SearchEditor } from '../../search/search-editor.tsx';
 import { Facets } from './facets.tsx';
 import { LogHistogram } from './histogram.tsx';
@@ -38,7 +38,7 @@ const Tabs = () => (
     <ul>
       {Object.entries(views).map(([name, title]: [View | string, string]) => (
         <li key={name}>
-          <Link to={toArea('/logs', { search: search.value, view: name })} isCurrent={view.value === name}>
+          <Link url={toArea('/logs', { search: search.value, view: name })} isCurrent={view.value === name}>
             {title}
           </Link>
         </li>
@@ -70,9 +70,9 @@ const RecordPanel = ({
 };
 
 const RecordsView = () => {
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   const scope = projectScope.value;
-  useEffect(loadLogs, [from, to, search.value, order.value, groupBy.value, patternId.value, scope, refreshes.value]);
+  useEffect(loadLogs, [from, to, search.value, order.value, groupBy.value, patternId.value, scope, refreshCount.value]);
   useEffect(
     () => () => {
       logPages.cancel();
@@ -86,23 +86,24 @@ const RecordsView = () => {
   const histogramState = histogram.state.value;
   const known = (id: string) =>
     logPages.items.value.find((record) => record.id === id) ??
-    [...(context.state.value.answer?.before?.items ?? []), ...(context.state.value.answer?.after?.items ?? [])].find(
-      (record) => record.id === id,
-    );
+    [
+      ...(context.state.value.response?.before?.items ?? []),
+      ...(context.state.value.response?.after?.items ?? []),
+    ].find((record) => record.id === id);
   return (
     <>
       <LogSearchEditor problem={searchProblem} />
       <Toolbar />
-      {searchProblem === undefined ? <Problem error={error} /> : null}
+      {searchProblem === undefined ? <ErrorMessage error={error} /> : null}
       {patternId.value === '' ? (
         <>
-          <Problem error={histogramState.error?.of('groupBy') === undefined ? undefined : histogramState.error} />
-          <LogHistogram answer={histogramState.answer} field={groupBy.value} isOld={histogramState.isLoading} />
+          <ErrorMessage error={histogramState.error?.of('groupBy') === undefined ? undefined : histogramState.error} />
+          <LogHistogram answer={histogramState.response} field={groupBy.value} isOld={histogramState.isLoading} />
         </>
       ) : (
         <p>
           Filtered to one pattern.{' '}
-          <button type="button" class="plain" onClick={() => change({ pattern: '' })}>
+          <button type="button" class="plain" onClick={() => setParams({ pattern: '' })}>
             All records
           </button>
         </p>
@@ -112,8 +113,8 @@ const RecordsView = () => {
         <RecordList />
         <RecordPanel of={known} />
       </div>
-      <Problem error={logPages.furtherError.value} />
-      <Freshness of={logPages.first.state.value} />
+      <ErrorMessage error={logPages.loadMoreError.value} />
+      <Freshness queryState={logPages.first.state.value} />
     </>
   );
 };
@@ -131,7 +132,7 @@ const LiveView = () => (
   </>
 );
 
-const Aggregation = later(async () => (await import('./figures.tsx')).AggregationView);
+const Aggregation = lazyLoad(async () => (await import('./figures.tsx')).AggregationView);
 const AggregationTab = () => (
   <>
     <LogSearchEditor problem={undefined} />

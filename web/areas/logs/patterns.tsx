@@ -1,31 +1,31 @@
-/** Log patterns with their frequency; marks patterns that are new, gone or spiking compared with the previous period */
+/** Log patterns with their frequency; marks new, disappeared and increased patterns, compared with the previous period */
 import { useEffect, useState } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
-import { change, inAddress, toArea } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { comparePatternsCall, type Pattern, patternCall, patternsCall } from './calls.ts';
 
-const patternPages = new Paged(patternsCall, ({ items }) => items);
+const patternPages = new PagedList(patternsCall, ({ items }) => items);
 const disappearedQuery = new ApiQuery(comparePatternsCall);
 
-const number = new Intl.NumberFormat('en');
+const numberFormat = new Intl.NumberFormat('en');
 const formatPercent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
 
-const openPatternId = (): string => inAddress('shown');
-const openPatternById = (id: string): void => change({ shown: id }, { replace: openPatternId() !== '' });
+const getOpenPatternId = (): string => readParam('shown');
+const setOpenPattern = (id: string): void => setParams({ shown: id }, { replace: getOpenPatternId() !== '' });
 
 const describeChange = ({ isNew, isGone, isSpiking }: Pattern): string =>
-  [isNew === true ? 'new' : '', isGone === true ? 'gone' : '', isSpiking === true ? 'Increased' : '']
+  [isNew === true ? 'new' : '', isGone === true ? 'gone' : '', isSpiking === true ? 'increased' : '']
     .filter((word) => word !== '')
     .join(', ');
 
@@ -47,17 +47,17 @@ const Trend = ({ counts }: { readonly counts: readonly number[] }) => {
   );
 };
 
-const templateText = (template: string | null): string => template ?? 'pending';
+const formatTemplate = (template: string | null): string => template ?? 'pending';
 
 const renderCells = (pattern: Pattern) => [
-  number.format(pattern.count),
+  numberFormat.format(pattern.count),
   formatPercent(pattern.share),
   <Trend key="trend" counts={pattern.trend.counts} />,
   <b key="verdict" class={pattern.isSpiking === true || pattern.isGone === true ? 'text-error' : 'text-warn'}>
     {describeChange(pattern)}
   </b>,
-  <bdi key="services">{shownText(pattern.services.join(', '))}</bdi>,
-  <bdi key="template">{shownText(templateText(pattern.template))}</bdi>,
+  <bdi key="services">{renderText(pattern.services.join(', '))}</bdi>,
+  <bdi key="template">{renderText(formatTemplate(pattern.template))}</bdi>,
 ];
 
 /** Returns the query that counts the records of a pattern. */
@@ -70,32 +70,32 @@ const toCountQuery = (id: string) => ({
 
 const PatternPanel = ({ id }: { readonly id: string }) => {
   const [query] = useState(() => new ApiQuery(patternCall));
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   useEffect(() => {
     query.run({ params: { id }, query: { from, to, ...projectScope.value } });
     return () => query.cancel();
   }, [id, from, to, projectScope.value]);
-  const { answer: pattern, error } = query.state.value;
+  const { response: pattern, error } = query.state.value;
   return (
-    <SidePanel label="Pattern" title="Pattern" onClose={() => openPatternById('')}>
-      <Problem error={error} />
+    <SidePanel label="Pattern" title="Pattern" onClose={() => setOpenPattern('')}>
+      <ErrorMessage error={error} />
       {pattern === undefined ? null : (
         <>
-          <p class="body">{shownText(templateText(pattern.template), { lines: true })}</p>
+          <p class="body">{renderText(formatTemplate(pattern.template), { lines: true })}</p>
           <ul class="links">
             <li>
-              <Link to={toArea('/logs', { pattern: pattern.id })}>View records</Link>
+              <Link url={toArea('/logs', { pattern: pattern.id })}>View records</Link>
             </li>
             <li>
-              <QueryLinks query={toCountQuery(pattern.id)} title={templateText(pattern.template).slice(0, 100)} />
+              <QueryLinks query={toCountQuery(pattern.id)} title={formatTemplate(pattern.template).slice(0, 100)} />
             </li>
           </ul>
           <Fields
             values={{
-              records: number.format(pattern.count),
+              records: numberFormat.format(pattern.count),
               share: formatPercent(pattern.share),
-              'first seen': shownMoment(pattern.firstSeen),
-              'last seen': shownMoment(pattern.lastSeen),
+              'first seen': formatIsoTime(pattern.firstSeen),
+              'last seen': formatIsoTime(pattern.lastSeen),
               change: describeChange(pattern),
               services: pattern.services.join(', '),
               ...pattern.severities,
@@ -104,12 +104,10 @@ const PatternPanel = ({ id }: { readonly id: string }) => {
           {pattern.parameters.map(({ name, top, distinct }) => (
             <section key={name}>
               <h3>
-                Variable {shownText(name)}, {distinct.isEstimate ? 'about ' : ''}
-                {number.format(distinct.count)} values
+                Variable {renderText(name)}, {distinct.isEstimate ? 'about ' : ''}
+                {numberFormat.format(distinct.count)} values
               </h3>
-              <Fields
-                values={Object.fromEntries(top.map(({ value, minCount: atLeast }) => [value, `${atLeast} or more`]))}
-              />
+              <Fields values={Object.fromEntries(top.map(({ value, minCount }) => [value, `${minCount} or more`]))} />
             </section>
           ))}
         </>
@@ -118,18 +116,18 @@ const PatternPanel = ({ id }: { readonly id: string }) => {
   );
 };
 
-/** Patterns of the preceding range of equal length that no longer occur. */
+/** Patterns of the previous period, a range of equal length, that no longer occur. */
 const DisappearedPatterns = () => {
-  const { answer, error } = disappearedQuery.state.value;
-  if (answer === undefined || answer.items.length === 0) return <Problem error={error} />;
+  const { response, error } = disappearedQuery.state.value;
+  if (response === undefined || response.items.length === 0) return <ErrorMessage error={error} />;
   return (
     <details class="attention">
-      <summary>{answer.items.length} patterns of the previous period no longer occur</summary>
+      <summary>{response.items.length} patterns of the previous period no longer occur</summary>
       <ul>
-        {answer.items.map(({ id, template, baseline }) => (
+        {response.items.map(({ id, template, baseline }) => (
           <li key={id}>
-            <Link to={toArea('/logs', { view: 'patterns', shown: id })}>{shownText(templateText(template))}</Link>,
-            before {number.format(baseline.count)}
+            <Link url={toArea('/logs', { view: 'patterns', shown: id })}>{renderText(formatTemplate(template))}</Link>,
+            previously {numberFormat.format(baseline.count)} records
           </li>
         ))}
       </ul>
@@ -137,40 +135,45 @@ const DisappearedPatterns = () => {
   );
 };
 
-const kinds = { '': 'all', new: 'new', gone: 'gone', spiking: 'Increased' } as const;
-type Kind = Exclude<keyof typeof kinds, ''>;
-const parseChangeFilter = (text: string): Kind | undefined =>
+const changeLabels = { '': 'all', new: 'new', gone: 'gone', spiking: 'increased' } as const;
+type ChangeFilter = Exclude<keyof typeof changeLabels, ''>;
+const parseChangeFilter = (text: string): ChangeFilter | undefined =>
   text === 'new' || text === 'gone' || text === 'spiking' ? text : undefined;
 
 export const Patterns = () => {
-  const { from, to } = writtenRange.value;
-  const [words, only] = [inAddress('words'), inAddress('only')];
+  const { from, to } = timeRange.value;
+  const [searchText, changeFilter] = [readParam('words'), readParam('only')];
   useEffect(() => {
     const scope = { from, to, ...projectScope.value };
-    patternPages.load({ query: { ...scope, search: words || undefined, only: parseChangeFilter(only), limit: 100 } });
+    patternPages.load({
+      query: { ...scope, search: searchText || undefined, only: parseChangeFilter(changeFilter), limit: 100 },
+    });
     disappearedQuery.run({ query: { ...scope, change: 'gone', limit: 20 } });
     return () => {
       patternPages.cancel();
       disappearedQuery.cancel();
     };
-  }, [from, to, words, only, projectScope.value, refreshes.value]);
+  }, [from, to, searchText, changeFilter, projectScope.value, refreshCount.value]);
   const { error } = patternPages.first.state.value;
-  const id = openPatternId();
+  const id = getOpenPatternId();
   return (
     <>
       <Search
-        key={words}
+        key={searchText}
         label="Search patterns"
         placeholder="declined card"
-        value={words}
+        value={searchText}
         problem={error?.of('search')}
-        onSearch={(text) => change({ words: text.trim(), shown: '' })}
+        onSearch={(text) => setParams({ words: text.trim(), shown: '' })}
       />
       <div class="toolbar">
         <label>
           Status{' '}
-          <select value={only} onChange={({ currentTarget }) => change({ only: currentTarget.value, shown: '' })}>
-            {Object.entries(kinds).map(([kind, title]) => (
+          <select
+            value={changeFilter}
+            onChange={({ currentTarget }) => setParams({ only: currentTarget.value, shown: '' })}
+          >
+            {Object.entries(changeLabels).map(([kind, title]) => (
               <option key={kind} value={kind}>
                 {title}
               </option>
@@ -178,24 +181,24 @@ export const Patterns = () => {
           </select>
         </label>
       </div>
-      <Problem error={error?.of('search') === undefined ? error : undefined} />
+      <ErrorMessage error={error?.of('search') === undefined ? error : undefined} />
       <DisappearedPatterns />
       <div class={id === '' ? 'list' : 'list with-record'}>
-        <Found
-          of={patternPages}
-          nothing="No patterns in this range."
+        <ListResult
+          list={patternPages}
+          emptyContent="No patterns in this range."
           label="Patterns"
           class="patterns"
           columns={['Records', 'Share', 'Trend', 'Change', 'Services', 'Pattern']}
-          keyOf={(pattern) => pattern.id}
-          cellsOf={renderCells}
-          open={id}
-          onOpen={openPatternById}
+          toKey={(pattern) => pattern.id}
+          toCells={renderCells}
+          openKey={id}
+          onOpen={setOpenPattern}
         />
         {id === '' ? null : <PatternPanel key={id} id={id} />}
       </div>
-      <Problem error={patternPages.furtherError.value} />
-      <Freshness of={patternPages.first.state.value} />
+      <ErrorMessage error={patternPages.loadMoreError.value} />
+      <Freshness queryState={patternPages.first.state.value} />
     </>
   );
 };

@@ -1,15 +1,15 @@
 /** Side panel of a record: every field. A click on a value filters. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
-import { change, toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { setParams, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { markedText, shownText, textOf } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { JsonTree, treeOf } from '../../lists/json-tree.tsx';
-import { Long } from '../../lists/long-text.tsx';
+import { markHiddenCharacters, renderText, toText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { JsonTree, parseTree } from '../../lists/json-tree.tsx';
+import { LongText } from '../../lists/long-text.tsx';
 import { ManyFields } from '../../lists/many-fields.tsx';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type LogRecord, logCall } from './calls.ts';
 import {
@@ -30,12 +30,12 @@ import {
 
 const Body = ({ body }: { readonly body: unknown }) => {
   const [isShownAsText, setIsShownAsText] = useState(false);
-  const tree = treeOf(body);
+  const tree = parseTree(body);
   return (
     <>
-      <Scrolled class="body" label="Body">
-        {tree === undefined || isShownAsText ? <Long text={textOf(body)} lines /> : <JsonTree of={tree} />}
-      </Scrolled>
+      <ScrollRegion class="body" label="Body">
+        {tree === undefined || isShownAsText ? <LongText text={toText(body)} lines /> : <JsonTree tree={tree} />}
+      </ScrollRegion>
       {tree === undefined ? null : (
         <button type="button" class="mini" onClick={() => setIsShownAsText(!isShownAsText)}>
           {isShownAsText ? 'Show as tree' : 'Show as text'}
@@ -46,19 +46,19 @@ const Body = ({ body }: { readonly body: unknown }) => {
 };
 
 const FieldValue = ({ name, value }: { readonly name: string; readonly value: unknown }) => {
-  const tree = treeOf(value);
-  const text = textOf(value);
-  const plainName = markedText(name.replace(/^attribute\./, ''));
+  const tree = parseTree(value);
+  const text = toText(value);
+  const plainName = markHiddenCharacters(name.replace(/^attribute\./, ''));
   const filter = (isExcluded: boolean) => (): void =>
     changeSearch(addCondition(search.peek(), name, text, { isExcluded }));
   return (
     <dd>
       {tree === undefined && text.length <= 1_000 ? (
         <button type="button" class="value" title="Show only records with this value" onClick={filter(false)}>
-          {shownText(text)}
+          {renderText(text)}
         </button>
       ) : (
-        <div>{tree === undefined ? <Long text={text} lines /> : <JsonTree of={tree} />}</div>
+        <div>{tree === undefined ? <LongText text={text} lines /> : <JsonTree tree={tree} />}</div>
       )}
       <span class="minis">
         {tree === undefined && text.length <= 1_000 ? (
@@ -93,7 +93,7 @@ const FieldValue = ({ name, value }: { readonly name: string; readonly value: un
           aria-pressed={groupBy.value === name}
           onClick={() => {
             setFacets([...facets.peek(), name]);
-            change({ by: name });
+            setParams({ by: name });
           }}
         >
           group
@@ -104,10 +104,10 @@ const FieldValue = ({ name, value }: { readonly name: string; readonly value: un
 };
 
 const Fields = ({ record }: { readonly record: LogRecord }) => (
-  <ManyFields of={listFields(record)} class="fields acts">
+  <ManyFields fields={listFields(record)} class="fields acts">
     {([name, value]) => (
       <>
-        <dt>{shownText(name.replace(/^attribute\./, ''))}</dt>
+        <dt>{renderText(name.replace(/^attribute\./, ''))}</dt>
         <FieldValue name={name} value={value} />
       </>
     )}
@@ -119,19 +119,19 @@ const RecordLinks = ({ record }: { readonly record: LogRecord }) => (
   <ul class="links">
     {contextRecordId.value === record.id || view.value === 'live' ? null : (
       <li>
-        <button type="button" class="plain" onClick={() => change({ context: record.id })}>
+        <button type="button" class="plain" onClick={() => setParams({ context: record.id })}>
           Show context
         </button>
       </li>
     )}
     {record.traceId === null ? null : (
       <li>
-        <Link to={toArea(`/traces/${record.traceId}`)}>View trace</Link>
+        <Link url={toArea(`/traces/${record.traceId}`)}>View trace</Link>
       </li>
     )}
     {record.patternId === null || patternId.value === record.patternId ? null : (
       <li>
-        <Link to={toArea('/logs', { pattern: record.patternId })}>Similar logs</Link>
+        <Link url={toArea('/logs', { pattern: record.patternId })}>Similar logs</Link>
       </li>
     )}
   </ul>
@@ -150,14 +150,14 @@ export const OpenRecord = ({
     if (listedRecord === undefined) query.run({ params: { id } });
     return () => query.cancel();
   }, [id, listedRecord === undefined]);
-  const record = listedRecord ?? query.state.value.answer;
+  const record = listedRecord ?? query.state.value.response;
   return (
     <SidePanel
       label="Record"
-      title={record === undefined ? 'Record' : shownTime(Date.parse(record.timestamp))}
+      title={record === undefined ? 'Record' : formatTime(Date.parse(record.timestamp))}
       onClose={() => openRecord('')}
     >
-      {listedRecord === undefined ? <Problem error={query.state.value.error} /> : null}
+      {listedRecord === undefined ? <ErrorMessage error={query.state.value.error} /> : null}
       {record === undefined ? null : (
         <>
           <Body key={`body ${id}`} body={record.body} />

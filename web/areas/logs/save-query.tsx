@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { writtenRange } from '../../frame/time-range.ts';
+import { timeRange } from '../../frame/time-range.ts';
 import { createSavedQueryCall } from './calls.ts';
 import { columns, search } from './log-search.ts';
 
@@ -29,7 +29,7 @@ export const SaveQuery = () => {
       body: {
         name: String(formData.get('name')),
         visibility: formData.get('private') === 'on' ? 'private' : 'organization',
-        ...writtenRange.peek(),
+        ...timeRange.peek(),
         query: { kind: 'rows', ...currentSearch(), fields: [...defaultFields, ...columns.peek()] },
       },
     });

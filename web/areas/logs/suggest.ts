@@ -1,8 +1,8 @@
 /** Suggests field names and values, the most frequent first */
 import { request } from '../../client/request.ts';
 import { projectScope } from '../../frame/project.ts';
-import { writtenRange } from '../../frame/time-range.ts';
-import { fieldNames } from '../../search/problem.ts';
+import { timeRange } from '../../frame/time-range.ts';
+import { getFieldNames } from '../../search/problem.ts';
 import type { Suggest } from '../../search/suggestions.ts';
 import { fieldsCall, valuesCall } from './calls.ts';
 
@@ -10,8 +10,8 @@ const maxSuggestions = 12;
 const number = new Intl.NumberFormat('en');
 
 export const suggestLogFields: Suggest = async (typed, signal) => {
-  const scope = { ...writtenRange.peek(), ...projectScope.peek() };
-  if (typed.is === 'value') {
+  const scope = { ...timeRange.peek(), ...projectScope.peek() };
+  if (typed.kind === 'value') {
     const query = { ...scope, prefix: typed.prefix || undefined, limit: maxSuggestions };
     const { items } = await request(valuesCall, { params: { name: typed.name }, query }, signal);
     return items.map(({ value, records }) => ({ text: value, note: number.format(records) }));
@@ -23,7 +23,7 @@ export const suggestLogFields: Suggest = async (typed, signal) => {
     signal,
   );
   const storedFields = items.map(({ name, records }) => ({ text: name, note: number.format(records) }));
-  const knownFields = fieldNames('logs')
+  const knownFields = getFieldNames('logs')
     .filter((name) => name.toLowerCase().startsWith(prefix) && !storedFields.some(({ text }) => text === name))
     .map((text) => ({ text }));
   const prefixRank = ({ text }: { readonly text: string }): number => Number(!text.toLowerCase().startsWith(prefix));

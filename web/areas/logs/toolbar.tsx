@@ -1,12 +1,12 @@
 /** Toolbar of records: order, columns, wrapping, export, saved query, rule */
 import { useEffect, useState } from 'preact/hooks';
-import { asQuery } from '../../client/call.ts';
+import { addQuery } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { change } from '../../frame/address.ts';
+import { setParams } from '../../frame/address.ts';
 import { projectScope } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
-import { markedText, shownText } from '../../frame/shown-text.tsx';
-import { writtenRange } from '../../frame/time-range.ts';
+import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
+import { timeRange } from '../../frame/time-range.ts';
 import { createSavedQueryCall, fieldsCall } from './calls.ts';
 import { columns, formatNames, groupBy, logQuery, order, patternId, setColumns, view, wraps } from './log-search.ts';
 import { SaveQuery, SearchLinks } from './save-query.tsx';
@@ -16,14 +16,14 @@ const maxNames = 300;
 
 /** Field names that inputs of the logs area suggest. */
 export const FieldNames = () => {
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   useEffect(() => {
     fieldNamesQuery.run({ query: { from, to, ...projectScope.value, limit: maxNames } });
     return () => fieldNamesQuery.cancel();
   }, [from, to, projectScope.value]);
   return (
     <datalist id="log-fields">
-      {fieldNamesQuery.state.value.answer?.items.map(({ name, kind }) => (
+      {fieldNamesQuery.state.value.response?.items.map(({ name, kind }) => (
         <option key={`${kind} ${name}`} value={name} />
       ))}
     </datalist>
@@ -42,7 +42,7 @@ const GroupByInput = () => (
       spellcheck={false}
       onChange={({ currentTarget }) => {
         const by = currentTarget.value.trim();
-        change({ by: by === 'severity' ? '' : by });
+        setParams({ by: by === 'severity' ? '' : by });
       }}
     />
   </label>
@@ -76,10 +76,10 @@ const ColumnEditor = () => {
           key={name}
           type="button"
           class="plain"
-          aria-label={`Remove column ${markedText(name)}`}
+          aria-label={`Remove column ${markHiddenCharacters(name)}`}
           onClick={() => setColumns(columns.peek().filter((each) => each !== name))}
         >
-          {shownText(name)} ×
+          {renderText(name)} ×
         </button>
       ))}
     </form>
@@ -89,7 +89,7 @@ const ColumnEditor = () => {
 /** Returns the URL of an export of the found records. */
 const exportUrl = (format: 'csv' | 'ndjson'): string => {
   const fields = columns.value.length === 0 ? '' : `timestamp,severity,service,${formatNames(columns.value)},body`;
-  return asQuery('/api/logs/export', { ...logQuery(), order: order.value, format, fields });
+  return addQuery('/api/logs/export', { ...logQuery(), order: order.value, format, fields });
 };
 
 const Menu = ({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) => (
@@ -106,7 +106,7 @@ export const Toolbar = () => (
         {patternId.value === '' ? <GroupByInput /> : null}
         <label>
           Order{' '}
-          <select value={order.value} onChange={({ currentTarget }) => change({ order: currentTarget.value })}>
+          <select value={order.value} onChange={({ currentTarget }) => setParams({ order: currentTarget.value })}>
             <option value="newest">newest first</option>
             <option value="oldest">oldest first</option>
           </select>
@@ -117,7 +117,7 @@ export const Toolbar = () => (
       <input
         type="checkbox"
         checked={wraps.value}
-        onChange={({ currentTarget }) => change({ wrap: currentTarget.checked ? 'on' : '' }, { replace: true })}
+        onChange={({ currentTarget }) => setParams({ wrap: currentTarget.checked ? 'on' : '' }, { replace: true })}
       />{' '}
       Wrap
     </label>

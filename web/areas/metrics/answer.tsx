@@ -1,22 +1,22 @@
 /** Query input of the metrics explorer, with the chart of the result */
 import { useEffect, useMemo } from 'preact/hooks';
-import { Lines } from '../../charts/lines.tsx';
-import { linesOf } from '../../charts/values.ts';
+import { LineChart } from '../../charts/lines.tsx';
+import { toLines } from '../../charts/values.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
-import { overTimes } from '../../editors/question.ts';
-import { change } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { timeAggregationTitles } from '../../editors/question.ts';
+import { setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { forecastCall, queryMetricsCall } from './calls.ts';
 import { Exemplars } from './exemplars.tsx';
 import { PromqlInput } from './promql.tsx';
 import { groupBy, metricQuery, promql, selectedMetric, timeFunction } from './query.ts';
 
-const Forecast = later(async () => (await import('./forecast.tsx')).Forecast);
+const Forecast = lazyLoad(async () => (await import('./forecast.tsx')).Forecast);
 
 const metricsQuery = new ApiQuery(queryMetricsCall);
 
@@ -25,14 +25,14 @@ const QueryBuilder = () => (
     class="toolbar"
     onSubmit={(event) => {
       event.preventDefault();
-      change({ by: String(new FormData(event.currentTarget).get('by')).trim() });
+      setParams({ by: String(new FormData(event.currentTarget).get('by')).trim() });
     }}
   >
-    <b>{shownText(selectedMetric.value)}</b>
+    <b>{renderText(selectedMetric.value)}</b>
     <label>
       Over time{' '}
-      <select value={timeFunction.value} onChange={({ currentTarget }) => change({ over: currentTarget.value })}>
-        {Object.entries(overTimes).map(([key, title]) => (
+      <select value={timeFunction.value} onChange={({ currentTarget }) => setParams({ over: currentTarget.value })}>
+        {Object.entries(timeAggregationTitles).map(([key, title]) => (
           <option key={key} value={key}>
             {title}
           </option>
@@ -55,19 +55,19 @@ const QueryBuilder = () => (
 );
 
 const MetricChart = () => {
-  const { answer } = metricsQuery.state.value;
-  const result = answer?.results['a'];
-  const { steps, lines } = useMemo(() => linesOf(result ?? { series: [] }), [result]);
+  const { response } = metricsQuery.state.value;
+  const result = response?.results['a'];
+  const { steps, lines } = useMemo(() => toLines(result ?? { series: [] }), [result]);
   if (result === undefined) return null;
   if (steps.length === 0)
     return (
       <p class="said" role="status">
-        No values in this range. {shownText(result.hint ?? '')}
+        No values in this range. {renderText(result.hint ?? '')}
       </p>
     );
   return (
-    <Lines
-      title={promql.value || `${selectedMetric.value}, ${overTimes[timeFunction.value]}`}
+    <LineChart
+      title={promql.value || `${selectedMetric.value}, ${timeAggregationTitles[timeFunction.value]}`}
       unit={result.series[0]?.unit ?? ''}
       steps={steps}
       stepMs={result.stepMs ?? 0}
@@ -77,13 +77,13 @@ const MetricChart = () => {
 };
 
 export const MetricQuery = () => {
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   const query = metricQuery.value;
   useEffect(() => {
     if (query === undefined) metricsQuery.clear();
     else metricsQuery.run({ body: { from, to, queries: { a: query } } });
     return () => metricsQuery.cancel();
-  }, [from, to, query, refreshes.value]);
+  }, [from, to, query, refreshCount.value]);
   const { error } = metricsQuery.state.value;
   const expressionProblem = error?.details.find(({ path }) => path.endsWith('expression'))?.message;
   return (
@@ -92,10 +92,10 @@ export const MetricQuery = () => {
         key={promql.value}
         value={promql.value}
         problem={expressionProblem}
-        onRun={(expression) => change({ promql: expression, metric: '', over: '', by: '' })}
+        onRun={(expression) => setParams({ promql: expression, metric: '', over: '', by: '' })}
       />
       {selectedMetric.value === '' || promql.value !== '' ? null : <QueryBuilder />}
-      {expressionProblem === undefined ? <Problem error={error} /> : null}
+      {expressionProblem === undefined ? <ErrorMessage error={error} /> : null}
       {query === undefined ? null : (
         <>
           <p class="links">
@@ -105,11 +105,13 @@ export const MetricQuery = () => {
           {selectedMetric.value === '' || promql.value !== '' ? null : (
             <Exemplars
               metric={selectedMetric.value}
-              unit={metricsQuery.state.value.answer?.results['a']?.series[0]?.unit ?? ''}
+              unit={metricsQuery.state.value.response?.results['a']?.series[0]?.unit ?? ''}
             />
           )}
           {isPermitted(forecastCall) ? <Forecast question={query} /> : null}
-          <Freshness of={{ ...metricsQuery.state.value, answer: metricsQuery.state.value.answer?.results['a'] }} />
+          <Freshness
+            queryState={{ ...metricsQuery.state.value, response: metricsQuery.state.value.response?.results['a'] }}
+          />
         </>
       )}
     </>

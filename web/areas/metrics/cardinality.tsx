@@ -1,24 +1,24 @@
 /** Number of series of each metric, its growth, and where the metric is used */
 import type { showCardinality } from '../../../api/groups/metrics/cardinality.ts';
-import { knownText } from '../../charts/known.tsx';
-import type { Answered } from '../../client/call.ts';
+import { renderKnownText } from '../../charts/known.tsx';
+import type { ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { cardinalityCall } from './calls.ts';
 
-type MetricCardinality = Answered<typeof showCardinality>['items'][number];
+type MetricCardinality = ResponseBody<typeof showCardinality>['items'][number];
 type Uses = MetricCardinality['used']['uses'];
 type Use = Extract<Uses, readonly unknown[]>[number];
 
-const formatUseCount = (uses: Uses) => ('reason' in uses ? knownText(uses) : uses.length);
+const formatUseCount = (uses: Uses) => ('reason' in uses ? renderKnownText(uses) : uses.length);
 
 /** Returns the URL of a document that uses a metric, by the kind of document */
 const usageUrls: Readonly<Record<string, (id: string) => string>> = {
@@ -29,10 +29,10 @@ const usageUrls: Readonly<Record<string, (id: string) => string>> = {
 const UsageItem = ({ of: { what, id, name } }: { readonly of: Use }) => {
   if (id === null) return <>{what}: private saved query</>;
   const address = usageUrls[what]?.(id);
-  const title = <bdi>{shownText(name ?? id)}</bdi>;
+  const title = <bdi>{renderText(name ?? id)}</bdi>;
   return (
     <>
-      {what}: {address === undefined ? title : <Link to={address}>{title}</Link>}
+      {what}: {address === undefined ? title : <Link url={address}>{title}</Link>}
     </>
   );
 };
@@ -41,7 +41,7 @@ const UsedBy = ({ of: { uses, searchedIn } }: { readonly of: MetricCardinality['
   <section aria-label="Used by">
     <h3>Used by</h3>
     {'reason' in uses ? (
-      <p class="soft">{shownText(uses.reason)}</p>
+      <p class="soft">{renderText(uses.reason)}</p>
     ) : uses.length === 0 ? (
       <p>Not used in any of {searchedIn.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
     ) : (
@@ -58,20 +58,20 @@ const UsedBy = ({ of: { uses, searchedIn } }: { readonly of: MetricCardinality['
 );
 
 const Labels = ({ metric }: { readonly metric: string }) => {
-  const { answer, error } = useQuery(cardinalityCall, {
-    query: { metric, ...writtenRange.value, ...projectScope.value, limit: 1 },
+  const { response, error } = useQuery(cardinalityCall, {
+    query: { metric, ...timeRange.value, ...projectScope.value, limit: 1 },
   });
   return (
     <section aria-label="Labels">
       <h3>Labels</h3>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <table class="figures">
         <TableHeader columns={['Label', 'Values', 'Before', 'Series with label']} />
         <tbody>
-          {answer?.labels?.map(({ label, values, valuesBefore, series }) => (
+          {response?.labels?.map(({ label, values, valuesBefore, series }) => (
             <tr key={label}>
               <td>
-                <bdi>{shownText(label)}</bdi>
+                <bdi>{renderText(label)}</bdi>
               </td>
               <td>{values}</td>
               <td>{valuesBefore}</td>
@@ -84,11 +84,11 @@ const Labels = ({ metric }: { readonly metric: string }) => {
   );
 };
 
-export const Cardinality = listed({
+export const Cardinality = createListView({
   title: 'Series',
   call: cardinalityCall,
   isOfProject: true,
-  isRanged: true,
+  hasTimeRange: true,
   choices: [
     {
       name: 'sort',
@@ -100,8 +100,8 @@ export const Cardinality = listed({
       ],
     },
   ],
-  nothing: 'No series in this range.',
-  keyOf: ({ metric }) => metric,
+  emptyText: 'No series in this range.',
+  toKey: ({ metric }) => metric,
   columns: {
     Metric: ({ metric }) => metric,
     Series: ({ series }) => series,
@@ -110,8 +110,8 @@ export const Cardinality = listed({
     Gone: ({ disappeared }) => disappeared,
     Uses: ({ used }) => formatUseCount(used.uses),
   },
-  numbers: ['Series', 'Growth', 'New', 'Gone', 'Uses'],
-  Open: ({
+  numericColumns: ['Series', 'Growth', 'New', 'Gone', 'Uses'],
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -123,7 +123,7 @@ export const Cardinality = listed({
     <SidePanel label="Metric" title={id} onClose={onClose}>
       <ul class="links">
         <li>
-          <Link to={toArea('/explore-metrics', { metric: id })}>View chart</Link>
+          <Link url={toArea('/explore-metrics', { metric: id })}>View chart</Link>
         </li>
       </ul>
       {item === undefined ? null : (

@@ -1,12 +1,12 @@
 /** Forecast of each series with its prediction interval, and the estimated time at which it crosses a threshold */
 import { useMemo } from 'preact/hooks';
-import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
-import { shownValue } from '../../charts/values.ts';
-import { change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { writtenRange } from '../../frame/time-range.ts';
+import { type TimeSeries, TimeSeriesChart } from '../../charts/over-time.tsx';
+import { formatQuantity } from '../../charts/values.ts';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { forecastCall, type MetricQueryBody, type ForecastSeries as Series } from './calls.ts';
 
@@ -17,9 +17,9 @@ const maxCharts = 6;
 const confidenceLevel = 0.95;
 
 const thresholdFromUrl = (): ForecastThreshold | undefined => {
-  const value = inAddress('limit');
+  const value = readParam('limit');
   if (value === '' || !Number.isFinite(Number(value))) return undefined;
-  return inAddress('side') === 'below' ? { below: Number(value) } : { above: Number(value) };
+  return readParam('side') === 'below' ? { below: Number(value) } : { above: Number(value) };
 };
 
 const seriesTitle = ({ name, labels }: Series): string => {
@@ -38,17 +38,17 @@ const CrossingEstimate = ({
 }) => {
   if (of === null) return null;
   const crossingText =
-    'above' in limit ? `above ${shownValue(limit.above, unit)}` : `below ${shownValue(limit.below, unit)}`;
+    'above' in limit ? `above ${formatQuantity(limit.above, unit)}` : `below ${formatQuantity(limit.below, unit)}`;
   const probabilityText =
     of.probability === null ? '' : ` Probability within the horizon: ${Math.round(100 * of.probability)} %.`;
   return of.at === null ? (
     <p>
-      No estimate of when the value is {crossingText} : {shownText(of.reason ?? '')}.{probabilityText}
+      No estimate of when the value is {crossingText} : {renderText(of.reason ?? '')}.{probabilityText}
     </p>
   ) : (
     <p>
-      Estimated to be {crossingText} at {shownMoment(of.at).slice(0, 16)}; 90 % interval between{' '}
-      {shownMoment(of.low).slice(0, 16) || 'now'} and {shownMoment(of.high).slice(0, 16) || 'after the horizon'}.
+      Estimated to be {crossingText} at {formatIsoTime(of.at).slice(0, 16)}; 90 % interval between{' '}
+      {formatIsoTime(of.low).slice(0, 16) || 'now'} and {formatIsoTime(of.high).slice(0, 16) || 'after the horizon'}.
       {probabilityText}
     </p>
   );
@@ -61,12 +61,12 @@ const SeriesForecast = ({ of, limit }: { readonly of: Series; readonly limit: Fo
     const line = (name: string, part: (point: Series['points'][number]) => number | undefined): TimeSeries => ({
       name,
       unit,
-      as: 'lines',
+      drawStyle: 'lines',
       area: 0,
       isStacked: false,
-      joinsGaps: false,
+      connectsGaps: false,
       values: points.map(part),
-      shown: (value) => shownValue(value, unit),
+      formatValue: (value) => formatQuantity(value, unit),
     });
     return {
       steps: points.map(([time]) => time),
@@ -81,11 +81,11 @@ const SeriesForecast = ({ of, limit }: { readonly of: Series; readonly limit: Fo
   const value = limit === undefined ? undefined : 'above' in limit ? limit.above : limit.below;
   return (
     <section aria-label={`Forecast of ${title}`}>
-      <h2>{shownText(title)}</h2>
+      <h2>{renderText(title)}</h2>
       {first === undefined || last === undefined ? (
-        <p role="status">No forecast: {shownText(reason ?? '')}.</p>
+        <p role="status">No forecast: {renderText(reason ?? '')}.</p>
       ) : (
-        <OverTime
+        <TimeSeriesChart
           title={`Forecast of ${title}`}
           steps={steps}
           series={series}
@@ -110,7 +110,7 @@ const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => 
       event.preventDefault();
       const formData = new FormData(event.currentTarget);
       const text = (name: string): string => String(formData.get(name)).trim();
-      change({
+      setParams({
         ahead: text('ahead'),
         each: text('each'),
         limit: text('limit'),
@@ -121,10 +121,10 @@ const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => 
     <label>
       Horizon{' '}
       <input
-        key={inAddress('ahead')}
+        key={readParam('ahead')}
         name="ahead"
         required={true}
-        defaultValue={inAddress('ahead') || '1d'}
+        defaultValue={readParam('ahead') || '1d'}
         placeholder="1d"
         autocomplete="off"
         spellcheck={false}
@@ -135,9 +135,9 @@ const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => 
     <label>
       Input interval{' '}
       <input
-        key={inAddress('each')}
+        key={readParam('each')}
         name="each"
-        defaultValue={inAddress('each')}
+        defaultValue={readParam('each')}
         placeholder="1m"
         autocomplete="off"
         spellcheck={false}
@@ -146,7 +146,7 @@ const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => 
     </label>
     <label>
       Condition{' '}
-      <select name="side" defaultValue={inAddress('side')} key={inAddress('side')}>
+      <select name="side" defaultValue={readParam('side')} key={readParam('side')}>
         <option value="above">above</option>
         <option value="below">below</option>
       </select>
@@ -154,17 +154,17 @@ const ForecastForm = ({ problem }: { readonly problem: string | undefined }) => 
     <label>
       Threshold{' '}
       <input
-        key={inAddress('limit')}
+        key={readParam('limit')}
         name="limit"
         type="number"
         step="any"
-        defaultValue={inAddress('limit')}
+        defaultValue={readParam('limit')}
         autocomplete="off"
       />
     </label>
     <button type="submit">Run forecast</button>
     <p class="problem-text" id="ahead-problem" role="alert">
-      {problem === undefined ? '' : shownText(problem)}
+      {problem === undefined ? '' : renderText(problem)}
     </p>
   </form>
 );
@@ -174,32 +174,32 @@ const ForecastResult = ({ question, ahead }: { readonly question: MetricQueryBod
   const queryState = useQuery(forecastCall, {
     body: {
       query: question,
-      ...writtenRange.value,
+      ...timeRange.value,
       horizon: ahead,
       levels: [confidenceLevel],
       ...(limit === undefined ? {} : { until: limit }),
-      ...(inAddress('each') === '' ? {} : { step: inAddress('each') }),
+      ...(readParam('each') === '' ? {} : { step: readParam('each') }),
     },
   });
-  const { answer, error } = queryState;
+  const { response, error } = queryState;
   const horizonProblem = error?.at('horizon') ?? error?.at('step');
   return (
     <>
       <ForecastForm problem={horizonProblem} />
-      {horizonProblem === undefined ? <Problem error={error} /> : null}
-      {answer?.series.length === 0 ? <p role="status">No values in this range.</p> : null}
-      {answer?.series.slice(0, maxCharts).map((each) => (
+      {horizonProblem === undefined ? <ErrorMessage error={error} /> : null}
+      {response?.series.length === 0 ? <p role="status">No values in this range.</p> : null}
+      {response?.series.slice(0, maxCharts).map((each) => (
         <SeriesForecast key={seriesTitle(each)} of={each} limit={limit} />
       ))}
-      {(answer?.series.length ?? 0) > maxCharts ? <p class="soft">First {maxCharts} series shown.</p> : null}
-      <Freshness of={queryState} />
+      {(response?.series.length ?? 0) > maxCharts ? <p class="soft">First {maxCharts} series shown.</p> : null}
+      <Freshness queryState={queryState} />
     </>
   );
 };
 
 /** Forecast of a query. The horizon is stored in the URL; without it, no request is sent. */
 export const Forecast = ({ question }: { readonly question: MetricQueryBody }) => {
-  const ahead = inAddress('ahead');
+  const ahead = readParam('ahead');
   return (
     <details open={ahead !== ''}>
       <summary>Forecast</summary>

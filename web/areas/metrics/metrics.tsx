@@ -1,56 +1,56 @@
 /** Metrics: charts of PromQL expressions or of a metric from the catalog, and the number of series per metric */
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
-import { change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
-import { partsOf } from '../../frame/parts.tsx';
+import { PagedList } from '../../client/pages.ts';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
 import { MetricQuery } from './answer.tsx';
 import { cardinalityCall, type Metric, metricsCall } from './calls.ts';
 import { defaultTimeFunction, selectedMetric } from './query.ts';
 
-const metricPages = new Paged(metricsCall, ({ items }) => items);
+const metricPages = new PagedList(metricsCall, ({ items }) => items);
 
 const selectMetric = (name: string): void => {
   const metric = metricPages.items.peek().find((each) => each.name === name);
-  if (metric !== undefined) change({ metric: name, over: defaultTimeFunction(metric), promql: '', by: '' });
+  if (metric !== undefined) setParams({ metric: name, over: defaultTimeFunction(metric), promql: '', by: '' });
 };
 
 const renderCells = ({ name, type, unit, seriesCount, services, description }: Metric) => [
-  <bdi key="name">{shownText(name)}</bdi>,
+  <bdi key="name">{renderText(name)}</bdi>,
   type,
-  <bdi key="unit">{shownText(unit)}</bdi>,
+  <bdi key="unit">{renderText(unit)}</bdi>,
   String(seriesCount),
-  <bdi key="services">{shownText(services.join(', '))}</bdi>,
-  <bdi key="description">{shownText(description)}</bdi>,
+  <bdi key="services">{renderText(services.join(', '))}</bdi>,
+  <bdi key="description">{renderText(description)}</bdi>,
 ];
 
 const MetricTable = () => (
-  <Found
-    of={metricPages}
-    nothing="No metrics in this range."
+  <ListResult
+    list={metricPages}
+    emptyContent="No metrics in this range."
     label="Metrics"
     class="metrics"
     columns={['Name', 'Type', 'Unit', 'Series', 'Services', 'Description']}
-    keyOf={({ name }) => name}
-    cellsOf={renderCells}
-    open={selectedMetric.value}
+    toKey={({ name }) => name}
+    toCells={renderCells}
+    openKey={selectedMetric.value}
     onOpen={selectMetric}
   />
 );
 
 const Explore = () => {
-  const { from, to } = writtenRange.value;
-  const search = inAddress('search');
+  const { from, to } = timeRange.value;
+  const search = readParam('search');
   useEffect(() => {
     metricPages.load({ query: { from, to, ...projectScope.value, search, limit: 200 } });
     return () => metricPages.cancel();
-  }, [from, to, search, projectScope.value, refreshes.value]);
+  }, [from, to, search, projectScope.value, refreshCount.value]);
   const { error } = metricPages.first.state.value;
   return (
     <>
@@ -61,24 +61,24 @@ const Explore = () => {
         placeholder="Search by name or description"
         value={search}
         problem={error?.of('search')}
-        onSearch={(text) => change({ search: text.trim() })}
+        onSearch={(text) => setParams({ search: text.trim() })}
       />
-      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <div class="list">
         <MetricTable />
       </div>
-      <Problem error={metricPages.furtherError.value} />
-      <Freshness of={metricPages.first.state.value} />
+      <ErrorMessage error={metricPages.loadMoreError.value} />
+      <Freshness queryState={metricPages.first.state.value} />
     </>
   );
 };
 
-export const Metrics = partsOf('Metrics', [
+export const Metrics = createTabbedView('Metrics', [
   { name: '', title: 'Explore', View: Explore, requiredCall: metricsCall },
   {
     name: 'cardinality',
     title: 'Cardinality',
     requiredCall: cardinalityCall,
-    View: later(async () => (await import('./cardinality.tsx')).Cardinality),
+    View: lazyLoad(async () => (await import('./cardinality.tsx')).Cardinality),
   },
 ]);

@@ -1,6 +1,6 @@
 /** Input field of a PromQL expression, with its errors */
 import { useState } from 'preact/hooks';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 
 export const PromqlInput = ({
   value,
@@ -39,7 +39,7 @@ export const PromqlInput = ({
       />
       <button type="submit">Run query</button>
       <p class="problem-text" id="promql-problem" role="alert">
-        {problem === undefined ? '' : shownText(problem)}
+        {problem === undefined ? '' : renderText(problem)}
       </p>
     </form>
   );

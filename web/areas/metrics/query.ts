@@ -1,22 +1,22 @@
 /** Metrics query in the URL: PromQL, or one metric of the catalogue */
 import { computed } from '@preact/signals';
-import { isOverTime, namesIn, type OverTimeOf } from '../../editors/question.ts';
-import { inAddress } from '../../frame/address.ts';
+import { isTimeAggregation, parseNames, type TimeAggregation } from '../../editors/question.ts';
+import { readParam } from '../../frame/address.ts';
 import { projectId } from '../../frame/project.ts';
 import type { Metric, MetricQueryBody } from './calls.ts';
 
 /** Returns the default function over time: a rate for counters and histograms, which only increase. */
-export const defaultTimeFunction = ({ type, monotonic }: Metric): OverTimeOf =>
+export const defaultTimeFunction = ({ type, monotonic }: Metric): TimeAggregation =>
   monotonic || type.includes('histogram') ? 'rate' : 'avg';
 
-export const promql = computed(() => inAddress('promql'));
-export const selectedMetric = computed(() => inAddress('metric'));
-export const timeFunction = computed<OverTimeOf>(() => {
-  const parameter = inAddress('over');
-  return isOverTime(parameter) ? parameter : 'avg';
+export const promql = computed(() => readParam('promql'));
+export const selectedMetric = computed(() => readParam('metric'));
+export const timeFunction = computed<TimeAggregation>(() => {
+  const parameter = readParam('over');
+  return isTimeAggregation(parameter) ? parameter : 'avg';
 });
 /** Labels by which series are grouped */
-export const groupBy = computed(() => namesIn(inAddress('by')));
+export const groupBy = computed(() => parseNames(readParam('by')));
 
 /** The query; `undefined` if there is none */
 export const metricQuery = computed<MetricQueryBody | undefined>(() => {

@@ -2,19 +2,19 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { showTopology } from '../../../api/groups/network/flows.ts';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
-import { shownValue } from '../../charts/values.ts';
-import { type Answered, callOf } from '../../client/call.ts';
-import { change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { formatQuantity } from '../../charts/values.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { endpointKinds } from './views.ts';
 
-type Topology = Answered<typeof showTopology>;
+type Topology = ResponseBody<typeof showTopology>;
 type Edge = Topology['edges'][number];
 type View = keyof typeof endpointKinds;
 
@@ -22,7 +22,7 @@ type View = keyof typeof endpointKinds;
 const maxEdges = 300;
 
 const isView = (text: string): text is View => text in endpointKinds;
-const formatBytes = (bytes: number): string => shownValue(bytes, 'By');
+const formatBytes = (bytes: number): string => formatQuantity(bytes, 'By');
 
 const nodeTitle = (node: Pick<Topology['nodes'][number], 'name'> | undefined): string => node?.name || 'unknown';
 
@@ -30,7 +30,7 @@ const toGraphNodes = ({ nodes }: Topology, view: View): GraphNode[] =>
   nodes.map(({ id, kind, name, bytesOut, bytesIn }) => ({
     id,
     title: nodeTitle({ name }),
-    figures: `out ${formatBytes(bytesOut)}, in ${formatBytes(bytesIn)}`,
+    description: `out ${formatBytes(bytesOut)}, in ${formatBytes(bytesIn)}`,
     ...(kind === view || kind === 'unknown' ? {} : { kind }),
   }));
 
@@ -62,17 +62,17 @@ const EdgeTable = ({
 }) => (
   <details class="numbers-of">
     <summary>Data table</summary>
-    <Scrolled class="numbers" label="Map data">
+    <ScrollRegion class="numbers" label="Map data">
       <table class="figures">
         <TableHeader columns={['From', 'To', 'Bytes', 'Bytes/s', 'Observed']} />
         <tbody>
           {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce }) => (
             <tr key={`${source} ${destination}`}>
               <td>
-                <bdi>{shownText(names.get(source) ?? source)}</bdi>
+                <bdi>{renderText(names.get(source) ?? source)}</bdi>
               </td>
               <td>
-                <bdi>{shownText(names.get(destination) ?? destination)}</bdi>
+                <bdi>{renderText(names.get(destination) ?? destination)}</bdi>
               </td>
               <td>{formatBytes(bytes)}</td>
               <td>{formatBytes(bytesPerSecond)}</td>
@@ -81,7 +81,7 @@ const EdgeTable = ({
           ))}
         </tbody>
       </table>
-    </Scrolled>
+    </ScrollRegion>
   </details>
 );
 
@@ -96,7 +96,7 @@ const TopologyGraph = ({ of, view }: { readonly of: Topology; readonly view: Vie
       <Graph
         label={describeMap(of, names)}
         {...graph}
-        open={open}
+        openId={open}
         onOpen={(id) => setOpen(id === open ? undefined : id)}
       />
       <EdgeTable edges={of.edges} names={names} />
@@ -105,19 +105,19 @@ const TopologyGraph = ({ of, view }: { readonly of: Topology; readonly view: Vie
 };
 
 export const NetworkMap = () => {
-  const { from, to } = writtenRange.value;
-  const groupByParameter = inAddress('by');
+  const { from, to } = timeRange.value;
+  const groupByParameter = readParam('by');
   const groupBy = isView(groupByParameter) ? groupByParameter : 'workload';
-  const queryState = useQuery(callOf<typeof showTopology>('GET', '/api/network/topology'), {
+  const queryState = useQuery(declareCall<typeof showTopology>('GET', '/api/network/topology'), {
     query: { from, to, by: groupBy, limit: maxEdges, ...projectScope.value },
   });
-  const { answer, error } = queryState;
+  const { response, error } = queryState;
   return (
     <>
       <div class="toolbar">
         <label>
           Group by{' '}
-          <select value={groupBy} onChange={({ currentTarget }) => change({ by: currentTarget.value })}>
+          <select value={groupBy} onChange={({ currentTarget }) => setParams({ by: currentTarget.value })}>
             {Object.entries(endpointKinds).map(([view, title]) => (
               <option key={view} value={view}>
                 {title}
@@ -126,17 +126,17 @@ export const NetworkMap = () => {
           </select>
         </label>
       </div>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <div class="list">
-        {answer === undefined ? null : answer.nodes.length === 0 ? (
+        {response === undefined ? null : response.nodes.length === 0 ? (
           <p class="said" role="status">
-            {shownText(answer.reason ?? 'No flows in this range.')}
+            {renderText(response.reason ?? 'No flows in this range.')}
           </p>
         ) : (
-          <TopologyGraph of={answer} view={groupBy} />
+          <TopologyGraph of={response} view={groupBy} />
         )}
       </div>
-      <Freshness of={queryState} />
+      <Freshness queryState={queryState} />
     </>
   );
 };

@@ -4,11 +4,11 @@ import type { z } from 'zod';
 import type { SavedQueryFields } from '../../../api/groups/saved-queries/saved-query.ts';
 import type { Query } from '../../../queries/query.ts';
 import { useSaving } from '../../editors/form-state.tsx';
-import { CheckInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { questionIn } from '../../editors/question.ts';
-import { QuestionFields } from '../../editors/question-fields.tsx';
-import { inAddress } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { CheckInput, ListInput, MultilineInput, TextInput } from '../../editors/inputs.tsx';
+import { parseQueryText } from '../../editors/question.ts';
+import { QueryFormFields } from '../../editors/question-fields.tsx';
+import { readParam } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
 import { createCall, replaceCall, type SavedQuery } from './calls.ts';
 
@@ -26,16 +26,16 @@ const defaultQuery: SavedQueryInput['query'] = {
 
 /** Returns a new saved query with the query, name and interval in the URL. */
 const savedQueryFromUrl = (): SavedQueryInput => {
-  const step = inAddress('step');
+  const step = readParam('step');
   return {
-    name: inAddress('name'),
+    name: readParam('name'),
     description: '',
     tags: [],
     visibility: 'organization',
     from: 'now-1h',
     to: 'now',
     ...(step === '' ? {} : { step }),
-    query: questionIn(inAddress('query')) ?? defaultQuery,
+    query: parseQueryText(readParam('query')) ?? defaultQuery,
   };
 };
 
@@ -59,29 +59,34 @@ const pickWritableFields = ({
   ...(step === undefined ? {} : { step }),
 });
 
-export const SavedQueryForm = ({ before: storedQuery }: { readonly before: SavedQuery | undefined }) => {
+export const SavedQueryForm = ({ savedItem: storedQuery }: { readonly savedItem: SavedQuery | undefined }) => {
   const [draftQuery, setDraftQuery] = useState<SavedQueryInput>(() =>
     storedQuery === undefined ? savedQueryFromUrl() : pickWritableFields(storedQuery),
   );
-  const { save, wrong, error, isRunning } = useSaving(createCall, replaceCall, storedQuery);
+  const { save, findProblem, error, isRunning } = useSaving(createCall, replaceCall, storedQuery);
   const set = (fields: Partial<SavedQueryInput>): void => setDraftQuery((now) => ({ ...now, ...fields }));
   const { step: _, ...withoutStep } = draftQuery;
   const isOwnedByUser = storedQuery === undefined || storedQuery.ownerId === session.value?.user.id;
   return (
     <div class="form">
-      <TextInput label="Name" value={draftQuery.name} problem={wrong('name')} onChange={(name) => set({ name })} />
-      <LinesInput
+      <TextInput
+        label="Name"
+        value={draftQuery.name}
+        problem={findProblem('name')}
+        onChange={(name) => set({ name })}
+      />
+      <MultilineInput
         label="Description"
         value={draftQuery.description ?? ''}
-        problem={wrong('description')}
+        problem={findProblem('description')}
         onChange={(description) => set({ description })}
       />
       <ListInput
         label="Tags"
         value={draftQuery.tags ?? []}
-        read={identity}
-        write={identity}
-        problem={wrong('tags')}
+        parseItem={identity}
+        formatItem={identity}
+        problem={findProblem('tags')}
         onChange={(tags) => set({ tags: [...tags] })}
       />
       {isOwnedByUser ? (
@@ -91,32 +96,32 @@ export const SavedQueryForm = ({ before: storedQuery }: { readonly before: Saved
           onChange={(isPrivate) => set({ visibility: isPrivate ? 'private' : 'organization' })}
         />
       ) : null}
-      <QuestionFields
+      <QueryFormFields
         name="The query"
         query={draftQuery.query as Query}
-        problem={wrong('query')}
+        problem={findProblem('query')}
         onChange={(query) => set({ query })}
       />
       <TextInput
         label="From"
         hint="now-1h, or a time"
         value={draftQuery.from ?? ''}
-        problem={wrong('from')}
+        problem={findProblem('from')}
         onChange={(from) => set({ from })}
       />
-      <TextInput label="To" value={draftQuery.to ?? ''} problem={wrong('to')} onChange={(to) => set({ to })} />
+      <TextInput label="To" value={draftQuery.to ?? ''} problem={findProblem('to')} onChange={(to) => set({ to })} />
       <TextInput
         label="Interval"
         hint="5m, for a chart; empty for a table"
         value={draftQuery.step ?? ''}
-        problem={wrong('step')}
+        problem={findProblem('step')}
         onChange={(step) => setDraftQuery(step === '' ? withoutStep : { ...draftQuery, step })}
       />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(draftQuery)}>
           {storedQuery === undefined ? 'Save query' : 'Save changes'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

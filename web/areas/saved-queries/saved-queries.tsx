@@ -1,25 +1,25 @@
 /** Saved queries: list, results, sharing, editing and deletion, and the predefined queries */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
-import { ResultShown } from '../../charts/result.tsx';
+import { ResultView } from '../../charts/result.tsx';
 import { Action } from '../../client/action.ts';
-import type { Answered } from '../../client/call.ts';
-import { openedOf, writeOf } from '../../editors/form-state.tsx';
+import type { ResponseBody } from '../../client/call.ts';
+import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
-import { kindOf, questions } from '../../editors/question.ts';
+import { queryKindTitles, toQueryKind } from '../../editors/question.ts';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { partsOf } from '../../frame/parts.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
 import { listQueryLinks } from '../../frame/query-links.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { listed } from '../../lists/declared-list.tsx';
-import { Raw } from '../../lists/raw.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
   createCall,
@@ -32,8 +32,8 @@ import {
 } from './calls.ts';
 
 const describeQuery = (query: Query): string => {
-  const kind = kindOf(query);
-  return kind === 'json' ? query.kind : questions[kind];
+  const kind = toQueryKind(query);
+  return kind === 'json' ? query.kind : queryKindTitles[kind];
 };
 
 const formatVisibility = ({ visibility, ownerId }: SavedQuery): string =>
@@ -55,27 +55,27 @@ const FavouriteButton = ({ of: { id, isFavourite } }: { readonly of: SavedQuery 
       >
         {isFavourite ? '★' : '☆'} Favorite
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
 
 const QueryRunner = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
   const [action] = useState(() => new Action(runCall));
-  const [result, setResult] = useState<Answered<NonNullable<(typeof runCall)['of']>>>();
+  const [result, setResult] = useState<ResponseBody<NonNullable<(typeof runCall)['operation']>>>();
   const run = async (): Promise<void> => setResult(await action.run({ params: { id }, body: {} }));
   return (
     <>
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
         {action.isRunning.value ? 'Loading…' : 'Run query'}
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
       {result === undefined ? null : (
         <section aria-label="Result">
           {result.rows.length + result.series.length === 0 ? (
-            <p role="status">No results. {shownText(result.hint ?? '')}</p>
+            <p role="status">No results. {renderText(result.hint ?? '')}</p>
           ) : (
-            <ResultShown result={result} title={name} />
+            <ResultView result={result} title={name} />
           )}
         </section>
       )}
@@ -87,10 +87,10 @@ const Validity = ({ of: { problems, reason } }: { readonly of: SavedQuery['valid
   <>
     {problems.map(({ path, message }) => (
       <p key={path} class="text-warn">
-        {shownText(path)}: {shownText(message)}
+        {renderText(path)}: {renderText(message)}
       </p>
     ))}
-    {reason === null ? null : <p class="soft">{shownText(reason)}</p>}
+    {reason === null ? null : <p class="soft">{renderText(reason)}</p>}
   </>
 );
 
@@ -99,7 +99,7 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
   const queryLinks = listQueryLinks({ query, from: item.from ?? '', to: item.to ?? '' });
   return (
     <>
-      <p>{shownText(item.description ?? '', { lines: true })}</p>
+      <p>{renderText(item.description ?? '', { lines: true })}</p>
       <div class="act">
         <FavouriteButton of={item} />
         <QueryRunner key={item.version} of={item} />
@@ -107,7 +107,7 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
       <ul class="links">
         {queryLinks.map(([title, address]) => (
           <li key={address}>
-            <Link to={address}>{title}</Link>
+            <Link url={address}>{title}</Link>
           </li>
         ))}
       </ul>
@@ -121,19 +121,19 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
           tags: item.tags?.join(', '),
           visibility: formatVisibility(item),
           runs: item.runs,
-          'last run': shownMoment(item.lastRunAt),
-          updated: shownMoment(item.updatedAt),
+          'last run': formatIsoTime(item.lastRunAt),
+          updated: formatIsoTime(item.updatedAt),
           'used by': item.usedBy.map(({ noun, name }) => `${noun} ${name ?? '(private)'}`).join(', '),
         }}
       />
-      <Raw label="Saved query" text={JSON.stringify(query, null, 2)} />
+      <RawText label="Saved query" text={JSON.stringify(query, null, 2)} />
     </>
   );
 };
 
 const noun = 'saved query';
 
-const SavedQueryList = listed({
+const SavedQueryList = createListView({
   title: 'Saved queries',
   call: savedQueriesCall,
   search: 'Search by name',
@@ -149,30 +149,30 @@ const SavedQueryList = listed({
     },
   ],
   filters: ['tag'],
-  nothing: 'No saved queries yet. Save a query from Logs or Metrics.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No saved queries yet. Save a query from Logs or Metrics.',
+  toKey: ({ id }) => id,
   columns: {
     Query: ({ name, isFavourite }) => `${isFavourite ? '★ ' : ''}${name}`,
     Type: ({ query }) => describeQuery(query as Query),
     Tags: ({ tags }) => tags?.join(', '),
     Visibility: formatVisibility,
     Runs: ({ runs }) => runs,
-    'Last run': ({ lastRunAt }) => shownMoment(lastRunAt).slice(0, 16),
+    'Last run': ({ lastRunAt }) => formatIsoTime(lastRunAt).slice(0, 16),
   },
-  numbers: ['Runs'],
-  Tools: writeOf(noun, createCall),
-  Open: openedOf({
+  numericColumns: ['Runs'],
+  Tools: createNewButton(noun, createCall),
+  ItemPanel: createItemPanel({
     noun,
     path: '/api/saved-queries/{id}',
     Details,
-    Form: later(async () => (await import('./form.tsx')).SavedQueryForm),
+    Form: lazyLoad(async () => (await import('./form.tsx')).SavedQueryForm),
   }),
 });
 
-const Templates = listed({
+const Templates = createListView({
   title: 'Templates',
   call: templatesCall,
-  sent: { limit: '' },
+  fixedParams: { limit: '' },
   choices: [
     {
       name: 'applicable',
@@ -183,8 +183,8 @@ const Templates = listed({
       ],
     },
   ],
-  nothing: 'No query templates with data.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No query templates with data.',
+  toKey: ({ id }) => id,
   columns: {
     Query: ({ name }) => name,
     Type: ({ query }) => describeQuery(query as Query),
@@ -192,7 +192,7 @@ const Templates = listed({
     Data: ({ validity }) =>
       validity.isValid === true ? 'Available' : validity.isValid === false ? 'No data' : 'Unknown',
   },
-  Open: ({
+  ItemPanel: ({
     item,
     onClose,
   }: {
@@ -204,23 +204,23 @@ const Templates = listed({
     const { name, description, query, step, validity } = item;
     return (
       <SidePanel label="Template" title={name} onClose={onClose}>
-        <p>{shownText(description)}</p>
+        <p>{renderText(description)}</p>
         <Validity of={validity} />
         <p class="links">
           {isPermitted(createCall) ? (
-            <Link to={toArea('/saved-queries', { open: 'new', name, query: JSON.stringify(query), step: step ?? '' })}>
+            <Link url={toArea('/saved-queries', { open: 'new', name, query: JSON.stringify(query), step: step ?? '' })}>
               Save as a copy
             </Link>
           ) : null}
           <QueryLinks query={query as Query} title={name} />
         </p>
-        <Raw label="Saved query" text={JSON.stringify(query, null, 2)} />
+        <RawText label="Saved query" text={JSON.stringify(query, null, 2)} />
       </SidePanel>
     );
   },
 });
 
-export const SavedQueries = partsOf('Saved queries', [
+export const SavedQueries = createTabbedView('Saved queries', [
   { name: '', title: 'Saved', View: SavedQueryList },
   { name: 'templates', title: 'Templates', View: Templates },
 ]);

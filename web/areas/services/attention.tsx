@@ -3,12 +3,12 @@
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
 import type { ApiQuery } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
-import { conditionOf } from '../../frame/conditions.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { toCondition } from '../../frame/conditions.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { suggestionsCall } from '../ask/calls.ts';
 import type { AttentionItem } from './calls.ts';
 
@@ -30,7 +30,7 @@ const titles: Readonly<Record<AttentionItem['kind'], string>> = {
 
 /** Returns the URL of a view with more details; `undefined` if there is none. */
 const detailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
-  if (kind === 'service-errors') return toArea('/traces', { search: `${conditionOf('service', name)} status:error` });
+  if (kind === 'service-errors') return toArea('/traces', { search: `${toCondition('service', name)} status:error` });
   if (kind === 'slow-service') return toArea('/services', { service: name });
   if (kind === 'anomaly') return toArea('/anomalies');
   if (kind === 'detector') return toArea('/anomalies/detectors');
@@ -41,21 +41,22 @@ const detailsUrl = ({ kind, name }: AttentionItem): string | undefined => {
 
 const Item = ({ item }: { readonly item: AttentionItem }) => {
   const url = detailsUrl(item);
-  const name = <bdi>{shownText(item.name)}</bdi>;
+  const name = <bdi>{renderText(item.name)}</bdi>;
   return (
     <li>
-      {titles[item.kind]}: {url === undefined ? <b>{name}</b> : <Link to={url}>{name}</Link>}. {shownText(item.reason)}
+      {titles[item.kind]}: {url === undefined ? <b>{name}</b> : <Link url={url}>{name}</Link>}.{' '}
+      {renderText(item.reason)}
     </li>
   );
 };
 
 export const Attention = ({ of }: { readonly of: ApiQuery<typeof showOverview> }) => {
-  const { answer, error } = of.state.value;
-  const attention = answer?.attention;
-  if (attention === undefined) return <Problem error={error} />;
+  const { response, error } = of.state.value;
+  const attention = response?.attention;
+  if (attention === undefined) return <ErrorMessage error={error} />;
   const { items, unknown } = attention;
   return (
-    <Scrolled class="attention" label="Needs attention">
+    <ScrollRegion class="attention" label="Needs attention">
       <h2>Needs attention</h2>
       {items.length === 0 ? <p class="soft">No regressions against the previous period.</p> : null}
       <ul>
@@ -70,9 +71,9 @@ export const Attention = ({ of }: { readonly of: ApiQuery<typeof showOverview> }
       </ul>
       {isPermitted(suggestionsCall) ? (
         <p>
-          <Link to={toArea('/ask/suggestions')}>Suggestions</Link>
+          <Link url={toArea('/ask/suggestions')}>Suggestions</Link>
         </p>
       ) : null}
-    </Scrolled>
+    </ScrollRegion>
   );
 };

@@ -1,20 +1,20 @@
 /** Deployments of a service in the selected time range, with their verdicts */
 import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
-import { type Answered, callOf } from '../../client/call.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { formatErrors, formatQuantile } from './figures.ts';
 
-const RecordDeployment = later(async () => (await import('./record-deployment.tsx')).RecordDeployment);
+const RecordDeployment = lazyLoad(async () => (await import('./record-deployment.tsx')).RecordDeployment);
 
-const call = callOf<typeof listServiceDeployments>('GET', '/api/services/{name}/deployments');
-type Deployment = Answered<typeof listServiceDeployments>['items'][number];
+const call = declareCall<typeof listServiceDeployments>('GET', '/api/services/{name}/deployments');
+type Deployment = ResponseBody<typeof listServiceDeployments>['items'][number];
 type HourMetrics = Deployment['before'];
 
 const verdictClasses: Readonly<Record<string, string>> = { degradations: 'text-error', unknown: 'soft' };
@@ -46,7 +46,7 @@ const BeforeAfterTable = ({ before, after }: Deployment) => (
               <td>{formatQuantile(hour.figures, 'p95')}</td>
             </>
           ) : (
-            <td colSpan={4}>no data: {shownText(hour.reason)}</td>
+            <td colSpan={4}>no data: {renderText(hour.reason)}</td>
           )}
         </tr>
       ))}
@@ -55,27 +55,27 @@ const BeforeAfterTable = ({ before, after }: Deployment) => (
 );
 
 export const Deployments = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useQuery(call, {
+  const { response, error } = useQuery(call, {
     params: { name },
-    query: { ...writtenRange.value, ...projectScope.value },
+    query: { ...timeRange.value, ...projectScope.value },
   });
   return (
     <section aria-label="Deployments">
       <h3>Deployments</h3>
-      <Problem error={error} />
-      {answer?.items.length === 0 ? <p class="soft">No deployments in this range.</p> : null}
-      {answer?.items.map((deployment) => (
+      <ErrorMessage error={error} />
+      {response?.items.length === 0 ? <p class="soft">No deployments in this range.</p> : null}
+      {response?.items.map((deployment) => (
         <details key={deployment.id}>
           <summary>
-            {shownMoment(deployment.time).slice(0, 19)} <bdi>{shownText(formatVersions(deployment))}</bdi>:{' '}
+            {formatIsoTime(deployment.time).slice(0, 19)} <bdi>{renderText(formatVersions(deployment))}</bdi>:{' '}
             <b class={verdictClasses[deployment.verdict] ?? ''}>{deployment.verdict}</b>
           </summary>
-          <p>{shownText(deployment.reason)}</p>
-          <p>{shownText(deployment.description, { lines: true })}</p>
+          <p>{renderText(deployment.reason)}</p>
+          <p>{renderText(deployment.description, { lines: true })}</p>
           <BeforeAfterTable {...deployment} />
         </details>
       ))}
-      {answer?.nextCursor == null ? null : <p class="soft">Earlier deployments in this range are not shown.</p>}
+      {response?.nextCursor == null ? null : <p class="soft">Earlier deployments in this range are not shown.</p>}
       <RecordDeployment service={name} />
     </section>
   );

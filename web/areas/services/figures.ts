@@ -1,6 +1,6 @@
 /** Formats request metrics */
-import { conditionOf } from '../../frame/conditions.ts';
-import { shownDuration } from '../../frame/durations.ts';
+import { toCondition } from '../../frame/conditions.ts';
+import { formatDuration } from '../../frame/durations.ts';
 import type { Edge, RequestMetrics, Service } from './calls.ts';
 
 const number = new Intl.NumberFormat('en');
@@ -17,7 +17,7 @@ export const latencyQuantile = (
 
 export const formatQuantile = (figures: RequestMetrics | undefined, name: 'p50' | 'p95' | 'p99'): string => {
   const value = latencyQuantile(figures, name);
-  return value === undefined ? '' : shownDuration(value);
+  return value === undefined ? '' : formatDuration(value);
 };
 
 export const formatRequests = (figures: RequestMetrics | undefined): string =>
@@ -45,8 +45,8 @@ export const slowestDependencies = (edges: readonly Edge[]): ReadonlyMap<string,
 
 /** Formats a dependency: `payments, p95 98 ms`. */
 export const formatDependency = ({ server, duration }: Edge): string =>
-  `${server.name || server.system || server.kind}${duration === null ? '' : `, p95 ${shownDuration(duration.p95)}`}`;
+  `${server.name || server.system || server.kind}${duration === null ? '' : `, p95 ${formatDuration(duration.p95)}`}`;
 
 /** Returns a search for spans of a service that are slower than a duration in nanoseconds. */
 export const slowSpansSearch = (name: string, p95: number): string =>
-  `${conditionOf('service', name)} duration:>${p95 < 10e6 ? `${Math.floor(p95 / 1e3)}us` : `${Math.floor(p95 / 1e6)}ms`}`;
+  `${toCondition('service', name)} duration:>${p95 < 10e6 ? `${Math.floor(p95 / 1e3)}us` : `${Math.floor(p95 / 1e6)}ms`}`;

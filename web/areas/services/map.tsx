@@ -2,10 +2,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
 import type { ApiQuery } from '../../client/query.ts';
-import { shownDuration } from '../../frame/durations.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { formatDuration } from '../../frame/durations.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import type { Edge, MapNode, Service, serviceMapCall, servicesCall } from './calls.ts';
 import { latencyQuantile, requestMetrics } from './figures.ts';
@@ -35,7 +35,7 @@ const describeEdge = (perSecond: number, failed: number, p95: number | undefined
   [
     formatRate(perSecond),
     ...(failed > 0 ? [formatErrorRate(failed)] : []),
-    ...(p95 === undefined ? [] : [`p95 ${shownDuration(p95)}`]),
+    ...(p95 === undefined ? [] : [`p95 ${formatDuration(p95)}`]),
   ].join(', ');
 
 interface Answer {
@@ -61,14 +61,14 @@ const toGraphNodes = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<
     const service = node.kind === 'service' ? services.get(node.name) : undefined;
     const own = service && requestMetrics(service);
     const { requests, errors } = own ?? node;
-    const failed = errorRate(errors, requests);
+    const failureRate = errorRate(errors, requests);
     const p95 = own === undefined ? slowest.get(node.id) : latencyQuantile(own, 'p95');
     const isQuiet = requests === 0;
     return {
       id: node.id,
       title: nodeTitle(node),
-      failed,
-      figures: isQuiet ? '' : describeEdge(requests / seconds, failed, p95),
+      failureRate,
+      description: isQuiet ? '' : describeEdge(requests / seconds, failureRate, p95),
       ...(node.kind === 'service' ? {} : { kind: node.system || node.kind }),
     };
   });
@@ -77,14 +77,14 @@ const toGraphNodes = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<
 const toGraphEdges = (edges: readonly Edge[]): GraphEdge[] => {
   const maxRequests = Math.max(1, ...edges.map(({ requests }) => requests));
   return edges.map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => {
-    const failed = errorRate(errors, requests);
+    const failureRate = errorRate(errors, requests);
     const way = `${nodeTitle(client)} ${connectionVerbs[connection]} ${nodeTitle(server)}${via === '' ? '' : ` via ${via}`}`;
     return {
       from: client.id,
       to: server.id,
-      failed,
+      failureRate,
       weight: Math.log1p(requests) / Math.log1p(maxRequests),
-      title: `${way}: ${describeEdge(ratePerSecond, failed, duration?.p95)}`,
+      title: `${way}: ${describeEdge(ratePerSecond, failureRate, duration?.p95)}`,
     };
   });
 };
@@ -105,15 +105,15 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
   const end = (node: NodeName) =>
     node.kind === 'service' ? (
       <button type="button" class="value opens" onClick={() => onOpen(node.name)}>
-        <bdi>{shownText(node.name)}</bdi>
+        <bdi>{renderText(node.name)}</bdi>
       </button>
     ) : (
-      <bdi>{shownText(nodeTitle(node))}</bdi>
+      <bdi>{renderText(nodeTitle(node))}</bdi>
     );
   return (
     <details class="numbers-of">
       <summary>Data table</summary>
-      <Scrolled class="numbers" label="Map data">
+      <ScrollRegion class="numbers" label="Map data">
         <table class="figures">
           <TableHeader columns={['From', 'Connection', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
           <tbody>
@@ -129,8 +129,8 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
                   <td class="text-error">
                     {errors === 0 ? '' : `${number.format(errors)}, ${formatErrorRate(errors / requests)}`}
                   </td>
-                  <td>{duration === null ? '' : shownDuration(duration.p50)}</td>
-                  <td>{duration === null ? '' : shownDuration(duration.p95)}</td>
+                  <td>{duration === null ? '' : formatDuration(duration.p50)}</td>
+                  <td>{duration === null ? '' : formatDuration(duration.p95)}</td>
                 </tr>
               ))}
           </tbody>
@@ -138,7 +138,7 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
         {edges.length > maxRows ? (
           <p class="soft">Only the {maxRows} connections with the most requests are shown.</p>
         ) : null}
-      </Scrolled>
+      </ScrollRegion>
     </details>
   );
 };
@@ -149,45 +149,45 @@ export const ServiceMap = ({
   open,
   onOpen,
 }: {
-  readonly map: ApiQuery<NonNullable<typeof serviceMapCall.of>>;
-  readonly services: ApiQuery<NonNullable<typeof servicesCall.of>>;
+  readonly map: ApiQuery<NonNullable<typeof serviceMapCall.operation>>;
+  readonly services: ApiQuery<NonNullable<typeof servicesCall.operation>>;
   /** Name of the open service */
   readonly open: string;
   readonly onOpen: (name: string) => void;
 }) => {
-  const { answer, error, isLoading } = map.state.value;
-  const listed = services.state.value.answer?.items;
+  const { response, error, isLoading } = map.state.value;
+  const listed = services.state.value.response?.items;
   const [only, setOnly] = useState<string>();
   const shown = useMemo(() => {
-    if (answer === undefined) return undefined;
+    if (response === undefined) return undefined;
     const byName = new Map((listed ?? []).map((service) => [service.name, service]));
-    return { nodes: toGraphNodes(answer, byName), edges: toGraphEdges(answer.edges) };
-  }, [answer, listed]);
-  if (answer === undefined || shown === undefined)
-    return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <Problem error={error} />;
-  if (answer.nodes.length === 0)
+    return { nodes: toGraphNodes(response, byName), edges: toGraphEdges(response.edges) };
+  }, [response, listed]);
+  if (response === undefined || shown === undefined)
+    return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <ErrorMessage error={error} />;
+  if (response.nodes.length === 0)
     return (
       <p class="said" role="status">
         No calls between services: no spans were received in this range.
       </p>
     );
-  const service = answer.nodes.find(({ kind, name }) => kind === 'service' && name === open);
+  const service = response.nodes.find(({ kind, name }) => kind === 'service' && name === open);
   return (
     <div class="listed">
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <Graph
-        label={describeMap(answer)}
+        label={describeMap(response)}
         {...shown}
-        open={service?.id ?? only}
+        openId={service?.id ?? only}
         onOpen={(id) => {
-          const node = answer.nodes.find((one) => one.id === id);
+          const node = response.nodes.find((one) => one.id === id);
           const isService = node?.kind === 'service';
           setOnly(isService || only === id ? undefined : id);
           onOpen(isService && node.name !== open ? node.name : '');
         }}
       />
-      {answer.truncated ? <p class="soft">Only the connections with the most requests are shown.</p> : null}
-      <Numbers edges={answer.edges} onOpen={onOpen} />
+      {response.truncated ? <p class="soft">Only the connections with the most requests are shown.</p> : null}
+      <Numbers edges={response.edges} onOpen={onOpen} />
     </div>
   );
 };

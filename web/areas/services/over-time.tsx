@@ -2,21 +2,21 @@
 import { useState } from 'preact/hooks';
 import type { getServiceSettings, putServiceSettings } from '../../../api/groups/services/settings.ts';
 import type { listServiceSeries } from '../../../api/groups/services/timeseries.ts';
-import { OneSeries } from '../../charts/one-series.tsx';
+import { SeriesSelectChart } from '../../charts/one-series.tsx';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { NumberInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
-import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 
-const seriesCall = callOf<typeof listServiceSeries>('GET', '/api/services/{name}/timeseries');
-const settingsCall = callOf<typeof getServiceSettings>('GET', '/api/service-settings');
-const saveSettingsCall = callOf<typeof putServiceSettings>('PUT', '/api/service-settings');
+const seriesCall = declareCall<typeof listServiceSeries>('GET', '/api/services/{name}/timeseries');
+const settingsCall = declareCall<typeof getServiceSettings>('GET', '/api/service-settings');
+const saveSettingsCall = declareCall<typeof putServiceSettings>('PUT', '/api/service-settings');
 
-type Settings = Answered<typeof getServiceSettings>;
+type Settings = ResponseBody<typeof getServiceSettings>;
 
 const titles = {
   rate: 'Request rate',
@@ -65,21 +65,21 @@ const ApdexForm = ({ name, settings }: { readonly name: string; readonly setting
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
           Save thresholds
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
 };
 
 const ApdexSettings = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useQuery(settingsCall, {});
-  if (answer === undefined) return <Problem error={error} />;
-  const serviceSettings = answer.services.find(({ service }) => service === name);
-  const apdexText = `Apdex threshold: ${serviceSettings?.apdexThresholdMs ?? answer.apdexThresholdMs} ms`;
+  const { response, error } = useQuery(settingsCall, {});
+  if (response === undefined) return <ErrorMessage error={error} />;
+  const serviceSettings = response.services.find(({ service }) => service === name);
+  const apdexText = `Apdex threshold: ${serviceSettings?.apdexThresholdMs ?? response.apdexThresholdMs} ms`;
   return isPermitted(saveSettingsCall) ? (
     <details>
       <summary>{apdexText}</summary>
-      <ApdexForm key={JSON.stringify(answer)} name={name} settings={answer} />
+      <ApdexForm key={JSON.stringify(response)} name={name} settings={response} />
     </details>
   ) : (
     <p class="soft">{apdexText}.</p>
@@ -87,14 +87,14 @@ const ApdexSettings = ({ name }: { readonly name: string }) => {
 };
 
 export const ServiceCharts = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useQuery(seriesCall, {
+  const { response, error } = useQuery(seriesCall, {
     params: { name },
-    query: { ...writtenRange.value, ...projectScope.value },
+    query: { ...timeRange.value, ...projectScope.value },
   });
   return (
     <>
-      <Problem error={error} />
-      <OneSeries titles={titles} defaultName="rate" answer={answer} />
+      <ErrorMessage error={error} />
+      <SeriesSelectChart titles={titles} defaultName="rate" result={response} />
       <ApdexSettings name={name} />
     </>
   );

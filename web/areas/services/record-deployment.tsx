@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -57,7 +57,7 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
           <p class="soft" role="status">
             {message}
           </p>
-          <Problem error={error} />
+          <ErrorMessage error={error} />
         </div>
       </div>
     </details>

@@ -1,17 +1,17 @@
 /** Services: regressions, a list or map of services, and a side panel */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { change, inAddress } from '../../frame/address.ts';
+import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
 import { Attention } from './attention.tsx';
 import { overviewCall, type Service, serviceMapCall, servicesCall } from './calls.ts';
 import {
@@ -25,9 +25,9 @@ import {
 } from './figures.ts';
 import { ServicePanel } from './side-panel.tsx';
 
-const ServiceMap = later(async () => (await import('./map.tsx')).ServiceMap);
+const ServiceMap = lazyLoad(async () => (await import('./map.tsx')).ServiceMap);
 
-const servicePages = new Paged(servicesCall, ({ items }) => items);
+const servicePages = new PagedList(servicesCall, ({ items }) => items);
 const serviceMapQuery = new ApiQuery(serviceMapCall);
 const overviewQuery = new ApiQuery(overviewCall);
 /** Services of the map, independent of the search */
@@ -41,17 +41,19 @@ const sorts = {
 } as const;
 type Sort = keyof typeof sorts;
 const sort = computed<Sort>(() => {
-  const written = inAddress('sort');
+  const written = readParam('sort');
   return written in sorts ? (written as Sort) : '-p95';
 });
-const openServiceName = computed(() => inAddress('service'));
-const isMap = computed(() => inAddress('view') === 'map');
-const slowestDependencyByService = computed(() => slowestDependencies(serviceMapQuery.state.value.answer?.edges ?? []));
+const openServiceName = computed(() => readParam('service'));
+const isMap = computed(() => readParam('view') === 'map');
+const slowestDependencyByService = computed(() =>
+  slowestDependencies(serviceMapQuery.state.value.response?.edges ?? []),
+);
 const maxDuration = computed(() =>
   Math.max(1, ...servicePages.items.value.map((service) => latencyQuantile(requestMetrics(service), 'p95') ?? 0)),
 );
 
-const openService = (service: string): void => change({ service }, { replace: openServiceName.peek() !== '' });
+const openService = (service: string): void => setParams({ service }, { replace: openServiceName.peek() !== '' });
 
 const LatencyBar = ({ of }: { readonly of: number }) => (
   <span class="track">
@@ -63,7 +65,7 @@ const cellsOf = (service: Service) => {
   const figures = requestMetrics(service);
   const wait = slowestDependencyByService.value.get(service.name);
   return [
-    <bdi key="name">{shownText(service.name)}</bdi>,
+    <bdi key="name">{renderText(service.name)}</bdi>,
     formatRequests(figures),
     <span key="errors" class="text-error">
       {formatErrors(figures)}
@@ -71,34 +73,34 @@ const cellsOf = (service: Service) => {
     formatQuantile(figures, 'p50'),
     <b key="p95">{formatQuantile(figures, 'p95')}</b>,
     <LatencyBar key="bar" of={latencyQuantile(figures, 'p95') ?? 0} />,
-    wait === undefined ? '' : <bdi key="wait">{shownText(formatDependency(wait))}</bdi>,
+    wait === undefined ? '' : <bdi key="wait">{renderText(formatDependency(wait))}</bdi>,
   ];
 };
 
 const ServiceTable = () => (
-  <Found
-    of={servicePages}
-    nothing="No services in this range: no telemetry with a service.name was received."
+  <ListResult
+    list={servicePages}
+    emptyContent="No services in this range: no telemetry with a service.name was received."
     label="Services"
     class="services"
     columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'Latency', 'Slowest dependency']}
-    keyOf={({ name }) => name}
-    cellsOf={cellsOf}
-    open={openServiceName.value}
+    toKey={({ name }) => name}
+    toCells={cellsOf}
+    openKey={openServiceName.value}
     onOpen={openService}
   />
 );
 
 const load = (): void => {
-  const query = { ...writtenRange.value, ...projectScope.value };
+  const query = { ...timeRange.value, ...projectScope.value };
   if (isMap.peek()) mapServicesQuery.run({ query: { ...query, sort: '-requests', limit: 1000 } });
-  else servicePages.load({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
+  else servicePages.load({ query: { ...query, search: readParam('search'), sort: sort.value, limit: 200 } });
   serviceMapQuery.run({ query: { ...query, limit: 2000 } });
   overviewQuery.run({ query: { ...query, attention: 'true' } });
 };
 
 const SelectedService = ({ name }: { readonly name: string }) => {
-  const found = isMap.value ? mapServicesQuery.state.value.answer?.items : servicePages.items.value;
+  const found = isMap.value ? mapServicesQuery.state.value.response?.items : servicePages.items.value;
   return (
     <ServicePanel
       key={name}
@@ -111,7 +113,7 @@ const SelectedService = ({ name }: { readonly name: string }) => {
 };
 
 const ListFields = () => {
-  const search = inAddress('search');
+  const search = readParam('search');
   return (
     <>
       <Search
@@ -120,11 +122,11 @@ const ListFields = () => {
         placeholder="Search by name"
         value={search}
         problem={servicePages.first.state.value.error?.of('search')}
-        onSearch={(text) => change({ search: text.trim() })}
+        onSearch={(text) => setParams({ search: text.trim() })}
       />
       <label>
         Sort by{' '}
-        <select value={sort.value} onChange={({ currentTarget }) => change({ sort: currentTarget.value })}>
+        <select value={sort.value} onChange={({ currentTarget }) => setParams({ sort: currentTarget.value })}>
           {Object.entries(sorts).map(([key, title]) => (
             <option key={key} value={key}>
               {title}
@@ -137,14 +139,14 @@ const ListFields = () => {
 };
 
 export const Services = () => {
-  const { from, to } = writtenRange.value;
-  const search = inAddress('search');
+  const { from, to } = timeRange.value;
+  const search = readParam('search');
   useEffect(() => {
     load();
     return () => {
       for (const query of [servicePages, serviceMapQuery, overviewQuery, mapServicesQuery]) query.cancel();
     };
-  }, [from, to, search, sort.value, isMap.value, projectScope.value, refreshes.value]);
+  }, [from, to, search, sort.value, isMap.value, projectScope.value, refreshCount.value]);
   useEscape(() => {
     if (openServiceName.peek() !== '') openService('');
   });
@@ -160,13 +162,13 @@ export const Services = () => {
           type="button"
           class="plain"
           aria-pressed={isMap.value}
-          onClick={() => change({ view: isMap.value ? '' : 'map' })}
+          onClick={() => setParams({ view: isMap.value ? '' : 'map' })}
         >
           Map
         </button>
         {isMap.value ? null : <ListFields />}
       </div>
-      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <div class={name === '' ? 'list' : 'list with-record'}>
         {isMap.value ? (
           <ServiceMap map={serviceMapQuery} services={mapServicesQuery} open={name} onOpen={openService} />
@@ -175,8 +177,8 @@ export const Services = () => {
         )}
         {name === '' ? null : <SelectedService name={name} />}
       </div>
-      <Problem error={isMap.value ? undefined : servicePages.furtherError.value} />
-      <Freshness of={isMap.value ? serviceMapQuery.state.value : activeState.value} />
+      <ErrorMessage error={isMap.value ? undefined : servicePages.loadMoreError.value} />
+      <Freshness queryState={isMap.value ? serviceMapQuery.state.value : activeState.value} />
     </div>
   );
 };

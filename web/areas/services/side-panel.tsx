@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { toArea } from '../../frame/address.ts';
-import { conditionOf } from '../../frame/conditions.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { toCondition } from '../../frame/conditions.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { writtenRange } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { timeRange } from '../../frame/time-range.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Edge, endpointsCall, type Service } from './calls.ts';
@@ -25,30 +25,30 @@ import {
 } from './figures.ts';
 import { ServiceInstances } from './running.tsx';
 
-const ServiceOverTime = later(async () => (await import('./over-time.tsx')).ServiceCharts);
-const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+const ServiceOverTime = lazyLoad(async () => (await import('./over-time.tsx')).ServiceCharts);
+const Causes = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const ServiceLinks = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
-  const serviceCondition = conditionOf('service', name);
+  const serviceCondition = toCondition('service', name);
   const p95 = service === undefined ? undefined : latencyQuantile(requestMetrics(service), 'p95');
   return (
     <ul class="links">
       <li>
-        <Link to={toArea('/traces', { search: serviceCondition })}>Traces</Link>
+        <Link url={toArea('/traces', { search: serviceCondition })}>Traces</Link>
       </li>
       {p95 === undefined ? null : (
         <li>
-          <Link to={toArea('/traces', { search: slowSpansSearch(name, p95) })}>Slowest traces</Link>
+          <Link url={toArea('/traces', { search: slowSpansSearch(name, p95) })}>Slowest traces</Link>
         </li>
       )}
       <li>
-        <Link to={toArea('/traces', { search: `${serviceCondition} status:error` })}>Failed traces</Link>
+        <Link url={toArea('/traces', { search: `${serviceCondition} status:error` })}>Failed traces</Link>
       </li>
       <li>
-        <Link to={toArea('/logs', { search: serviceCondition })}>Logs</Link>
+        <Link url={toArea('/logs', { search: serviceCondition })}>Logs</Link>
       </li>
       <li>
-        <Link to={toArea('/logs', { search: `${serviceCondition} severity:>=error` })}>Error logs</Link>
+        <Link url={toArea('/logs', { search: `${serviceCondition} severity:>=error` })}>Error logs</Link>
       </li>
     </ul>
   );
@@ -56,24 +56,24 @@ const ServiceLinks = ({ name, service }: { readonly name: string; readonly servi
 
 const Endpoints = ({ name }: { readonly name: string }) => {
   const [query] = useState(() => new ApiQuery(endpointsCall));
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   useEffect(() => {
     query.run({ params: { name }, query: { from, to, ...projectScope.value, sort: '-p95', limit: 100 } });
     return () => query.cancel();
   }, [name, from, to, projectScope.value]);
-  const { answer, error } = query.state.value;
+  const { response, error } = query.state.value;
   return (
     <>
       <h3>Operations</h3>
-      <Problem error={error} />
-      {answer === undefined ? null : (
+      <ErrorMessage error={error} />
+      {response === undefined ? null : (
         <table class="figures of-requests">
           <TableHeader columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
           <tbody>
-            {answer.items.map(({ name, kind, figures }) => (
+            {response.items.map(({ name, kind, figures }) => (
               <tr key={`${kind} ${name}`}>
                 <td>
-                  <bdi>{shownText(name)}</bdi>
+                  <bdi>{renderText(name)}</bdi>
                 </td>
                 <td>{formatRequests(figures)}</td>
                 <td class="text-error">{formatErrors(figures)}</td>
@@ -85,7 +85,7 @@ const Endpoints = ({ name }: { readonly name: string }) => {
           </tbody>
         </table>
       )}
-      {answer?.nextCursor ? <p class="soft">Only the slowest operations are shown.</p> : null}
+      {response?.nextCursor ? <p class="soft">Only the slowest operations are shown.</p> : null}
     </>
   );
 };
@@ -107,17 +107,17 @@ export const ServicePanel = ({
       <p>
         Spends most time in:{' '}
         {slowestDependency.server.kind === 'service' ? (
-          <Link to={toArea('/services', { service: slowestDependency.server.name })}>
-            {shownText(formatDependency(slowestDependency))}
+          <Link url={toArea('/services', { service: slowestDependency.server.name })}>
+            {renderText(formatDependency(slowestDependency))}
           </Link>
         ) : (
-          shownText(formatDependency(slowestDependency))
+          renderText(formatDependency(slowestDependency))
         )}
         .
       </p>
     )}
     <ServiceOverTime name={name} />
-    <Causes of={{ service: name, ...writtenRange.value }} />
+    <Causes symptom={{ service: name, ...timeRange.value }} />
     <Endpoints name={name} />
     <Deployments name={name} />
     <ServiceInstances name={name} />
@@ -127,7 +127,7 @@ export const ServicePanel = ({
         query={{
           kind: 'aggregate',
           signal: 'traces',
-          search: `${conditionOf('service', name)} kind:server`,
+          search: `${toCondition('service', name)} kind:server`,
           measures: [{ function: 'percentile', field: 'duration', percentile: 95 }],
           ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
         }}

@@ -4,14 +4,14 @@ import type { serviceAccountResource } from '../../../api/groups/service-account
 import type { listScopes } from '../../../api/groups/service-accounts/tokens.ts';
 import type { ServiceAccount } from '../../../schemas/resources/service-account.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, changeOf } from '../../client/call.ts';
+import { declareCall, declareUpdateCall } from '../../client/call.ts';
 import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 
-/** The resource declares no view, so a stored account is displayed as it is. */
+/** Stored account, which the API returns unchanged */
 export interface Account extends ServiceAccount {
   readonly id: string;
   readonly version: number;
@@ -20,17 +20,18 @@ export interface Account extends ServiceAccount {
 
 export const roles: readonly Account['role'][] = ['viewer', 'editor', 'admin', 'auditor'];
 
-const changeCall = changeOf<typeof serviceAccountResource, ServiceAccount>('/api/service-accounts/{id}');
-const scopesCall = callOf<typeof listScopes>('GET', '/api/scopes');
+const changeCall = declareUpdateCall<typeof serviceAccountResource, ServiceAccount>('/api/service-accounts/{id}');
+const scopesCall = declareCall<typeof listScopes>('GET', '/api/scopes');
 
-export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: Account }) => {
+export const AccountForm = ({ account: { id, version, ...savedFields } }: { readonly account: Account }) => {
   const [action] = useState(() => new Action(changeCall));
-  const { name, description, role, disabled } = before;
-  const [written, setWritten] = useState<ServiceAccount>({ name, description, role, disabled });
-  const set = (fields: Partial<ServiceAccount>): void => setWritten((now) => ({ ...now, ...fields }));
+  const { name, description, role, disabled } = savedFields;
+  const [draft, setDraft] = useState<ServiceAccount>({ name, description, role, disabled });
+  const updateDraft = (fields: Partial<ServiceAccount>): void =>
+    setDraft((currentDraft) => ({ ...currentDraft, ...fields }));
   const error = action.error.value;
   const save = async (): Promise<void> => {
-    if ((await action.run({ params: { id }, body: written, ifMatch: version })) !== undefined) refresh();
+    if ((await action.run({ params: { id }, body: draft, ifMatch: version })) !== undefined) refresh();
   };
   return (
     <details>
@@ -38,44 +39,44 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
       <div class="form">
         <TextInput
           label="Name"
-          value={written.name}
+          value={draft.name}
           problem={error?.at('name')}
-          onChange={(text) => set({ name: text })}
+          onChange={(text) => updateDraft({ name: text })}
         />
         <TextInput
           label="Description"
           maxLength={1024}
-          value={written.description}
+          value={draft.description}
           problem={error?.at('description')}
-          onChange={(text) => set({ description: text })}
+          onChange={(text) => updateDraft({ description: text })}
         />
         <SelectInput
           label="Role"
-          value={written.role}
+          value={draft.role}
           problem={error?.at('role')}
-          options={roles.map((each) => [each, each])}
-          onChange={(chosen) => set({ role: roles.find((each) => each === chosen) ?? written.role })}
+          options={roles.map((option) => [option, option])}
+          onChange={(newRole) => updateDraft({ role: roles.find((option) => option === newRole) ?? draft.role })}
         />
-        <CheckInput label="Disabled" value={written.disabled} onChange={(disabled) => set({ disabled })} />
+        <CheckInput label="Disabled" value={draft.disabled} onChange={(disabled) => updateDraft({ disabled })} />
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
             Save account
           </button>
-          <Problem error={error} />
+          <ErrorMessage error={error} />
         </div>
       </div>
     </details>
   );
 };
 
-const Listed = () => {
-  const { answer, error } = useQuery(scopesCall, {});
+const ScopeList = () => {
+  const { response, error } = useQuery(scopesCall, {});
   return (
     <>
-      <Problem error={error} />
-      <Scrolled class="numbers" label="All scopes">
+      <ErrorMessage error={error} />
+      <ScrollRegion class="numbers" label="All scopes">
         <dl>
-          {answer?.items.map(({ scope, operations }) => (
+          {response?.items.map(({ scope, operations }) => (
             <div key={scope}>
               <dt>
                 <code>{scope}</code>
@@ -84,18 +85,18 @@ const Listed = () => {
             </div>
           ))}
         </dl>
-      </Scrolled>
+      </ScrollRegion>
     </>
   );
 };
 
-/** Loaded on demand. */
+/** List of scopes, which is loaded when it is opened */
 export const Scopes = () => {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>List of scopes</summary>
-      {isOpen ? <Listed /> : null}
+      {isOpen ? <ScopeList /> : null}
     </details>
   );
 };

@@ -1,59 +1,66 @@
 /** Side panel of an audit record: changed fields with old and new values */
 import { useEffect, useState } from 'preact/hooks';
 import type { getAuditRecord } from '../../../api/groups/audit/records.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { shownText, textOf } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText, toText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-/** Locations in the page of changed resources, by type */
-const places: Readonly<Record<string, string>> = {
+/** Settings pages of changed resources, by resource type */
+const pagePaths: Readonly<Record<string, string>> = {
   user: '/settings/people',
   'license-key': '/settings/keys',
   'service-account': '/settings/service-accounts',
 };
 
-const Changed = ({ of: { type, id, name } }: { readonly of: Answered<typeof getAuditRecord>['resource'] }) => {
-  const place = places[type];
-  return place === undefined ? null : (
+const ResourceLink = ({
+  resource: { type, id, name },
+}: {
+  readonly resource: ResponseBody<typeof getAuditRecord>['resource'];
+}) => {
+  const path = pagePaths[type];
+  return path === undefined ? null : (
     <li>
-      <Link to={toArea(place, { open: id })}>
-        View {type.replaceAll('-', ' ')} {shownText(name ?? id)}
+      <Link url={toArea(path, { open: id })}>
+        View {type.replaceAll('-', ' ')} {renderText(name ?? id)}
       </Link>
     </li>
   );
 };
 
-export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const [query] = useState(() => new ApiQuery(callOf<typeof getAuditRecord>('GET', '/api/audit/{id}')));
+export const AuditRecordPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [query] = useState(() => new ApiQuery(declareCall<typeof getAuditRecord>('GET', '/api/audit/{id}')));
   useEffect(() => {
     query.run({ params: { id } });
     return () => query.cancel();
   }, [id]);
-  const { answer, error } = query.state.value;
+  const { response, error } = query.state.value;
   return (
-    <SidePanel label="Audit record" title={answer?.action ?? 'Audit record'} onClose={onClose}>
-      <Problem error={error} />
-      {answer === undefined ? null : (
+    <SidePanel label="Audit record" title={response?.action ?? 'Audit record'} onClose={onClose}>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : (
         <>
           <Fields
             values={{
-              time: shownMoment(answer.at),
-              actor: answer.actor.name ?? answer.actor.id,
-              source: answer.address,
-              action: `${answer.resource.type} ${answer.resource.id}`,
-              request: answer.requestId,
+              time: formatIsoTime(response.at),
+              actor: response.actor.name ?? response.actor.id,
+              source: response.address,
+              action: `${response.resource.type} ${response.resource.id}`,
+              request: response.requestId,
             }}
           />
           <ul class="links">
-            <Changed of={answer.resource} />
+            <ResourceLink resource={response.resource} />
             <li>
-              <a href={`/api/evidence/proofs/${encodeURIComponent(id)}`} download={`proof-of-${answer.sequence}.json`}>
+              <a
+                href={`/api/evidence/proofs/${encodeURIComponent(id)}`}
+                download={`proof-of-${response.sequence}.json`}
+              >
                 Download the proof of inclusion
               </a>
             </li>
@@ -61,11 +68,11 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
           <table class="figures texts">
             <TableHeader columns={['Field', 'Before', 'After']} />
             <tbody>
-              {(answer.changes ?? []).map((change) => (
+              {(response.changes ?? []).map((change) => (
                 <tr key={change.path}>
-                  <td>{shownText(change.path)}</td>
-                  <td>{shownText(textOf(change.before))}</td>
-                  <td>{shownText(textOf(change.after))}</td>
+                  <td>{renderText(change.path)}</td>
+                  <td>{renderText(toText(change.before))}</td>
+                  <td>{renderText(toText(change.after))}</td>
                 </tr>
               ))}
             </tbody>

@@ -3,72 +3,76 @@ import { useState } from 'preact/hooks';
 import type { getBilling } from '../../../api/groups/usage/billing.ts';
 import type { changePlan } from '../../../api/groups/usage/change-plan.ts';
 import type { getEntitlements, listPlans } from '../../../api/groups/usage/plans.ts';
-import { knownNumber } from '../../charts/known.tsx';
-import { shownValue } from '../../charts/values.ts';
+import { renderKnownNumber } from '../../charts/known.tsx';
+import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
-import { change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { openSession } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-const billingCall = callOf<typeof getBilling>('GET', '/api/billing');
-const plansCall = callOf<typeof listPlans>('GET', '/api/plans');
-const entitlementsCall = callOf<typeof getEntitlements>('GET', '/api/entitlements');
-const changeCall = callOf<typeof changePlan>('PUT', '/api/billing/plan');
+const billingCall = declareCall<typeof getBilling>('GET', '/api/billing');
+const plansCall = declareCall<typeof listPlans>('GET', '/api/plans');
+const entitlementsCall = declareCall<typeof getEntitlements>('GET', '/api/entitlements');
+const changeCall = declareCall<typeof changePlan>('PUT', '/api/billing/plan');
 
-type Billed = Answered<typeof getBilling>;
-type Plan = Answered<typeof listPlans>['items'][number];
+type BillingResponse = ResponseBody<typeof getBilling>;
+type Plan = ResponseBody<typeof listPlans>['items'][number];
 
-const signals = ['logs', 'metrics', 'traces'] as const;
-/** Returns the day of a time, by which bills count. */
-const day = (time: string): string => time.slice(0, 10);
+const telemetrySignals = ['logs', 'metrics', 'traces'] as const;
+/** Returns the UTC date of a timestamp. */
+const toDate = (time: string): string => time.slice(0, 10);
 
-const Month = ({ problem }: { readonly problem: string | undefined }) => (
-  <Field label="Month" problem={problem} hint="UTC month, such as 2026-03; default: the current month">
+const MonthField = ({ problem }: { readonly problem: string | undefined }) => (
+  <Field label="Month" problem={problem} hint="UTC month, for example 2026-03. Default: the current month.">
     <input
       type="month"
-      value={inAddress('month')}
+      value={readParam('month')}
       aria-invalid={problem !== undefined}
-      onChange={({ currentTarget }) => change({ month: currentTarget.value })}
+      onChange={({ currentTarget }) => setParams({ month: currentTarget.value })}
     />
   </Field>
 );
 
-const Costs = ({ of: { plan, period, currency, acceptedBytes, cost, projected, asOf } }: { readonly of: Billed }) => {
+const CostTable = ({
+  billing: { plan, period, currency, acceptedBytes, cost, projected, asOf },
+}: {
+  readonly billing: BillingResponse;
+}) => {
   const unit = currency ?? '';
   return (
     <>
       <p>
-        Plan <b>{shownText(plan.name)}</b>
+        Plan <b>{renderText(plan.name)}</b>
         {plan.price === null
           ? ', no price'
           : `, ${plan.price.perMonth} ${plan.price.currency} per month plus usage beyond it`}
-        ; from {day(period.from)} to {day(period.to)}, as of {shownMoment(asOf).slice(0, 16)}.
+        ; from {toDate(period.from)} to {toDate(period.to)}, as of {formatIsoTime(asOf).slice(0, 16)}.
       </p>
       <table class="figures">
         <TableHeader columns={['Signal', 'Accepted', 'Cost to date', 'Projected cost']} />
         <tbody>
-          {signals.map((signal) => (
+          {telemetrySignals.map((signal) => (
             <tr key={signal}>
               <td>{signal}</td>
-              <td>{shownValue(acceptedBytes[signal], 'By')}</td>
-              <td>{knownNumber(cost.signals[signal], unit)}</td>
-              <td>{knownNumber(projected.signals[signal], unit)}</td>
+              <td>{formatQuantity(acceptedBytes[signal], 'By')}</td>
+              <td>{renderKnownNumber(cost.signals[signal], unit)}</td>
+              <td>{renderKnownNumber(projected.signals[signal], unit)}</td>
             </tr>
           ))}
           <tr>
             <td>Total, including the monthly price</td>
             <td />
-            <td>{knownNumber(cost.total, unit)}</td>
-            <td>{knownNumber(projected.total, unit)}</td>
+            <td>{renderKnownNumber(cost.total, unit)}</td>
+            <td>{renderKnownNumber(projected.total, unit)}</td>
           </tr>
         </tbody>
       </table>
@@ -76,23 +80,23 @@ const Costs = ({ of: { plan, period, currency, acceptedBytes, cost, projected, a
   );
 };
 
-/** Confirms a plan change, and a second time if something would be lost. */
-const Choose = ({
+/** Button that asks for confirmation of a plan change, and asks again if features or data would be lost */
+const ChangePlanButton = ({
   plan: { id, name },
-  onChosen,
+  onChanged,
 }: {
   readonly plan: Plan;
-  readonly onChosen: (text: string) => void;
+  readonly onChanged: (text: string) => void;
 }) => {
   const [action] = useState(() => new Action(changeCall));
-  const [isConfirming, setConfirming] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   const error = action.error.value;
   const losses = error?.status === 409 ? error.details : [];
-  const choose = async (): Promise<void> => {
-    if (!isConfirming) return setConfirming(true);
-    const answer = await action.run({ body: { planId: id, acceptLosses: losses.length > 0 } });
-    if (answer === undefined) return;
-    onChosen(`The plan was changed from ${answer.previousPlan.name} to ${answer.plan.name}.`);
+  const confirmChange = async (): Promise<void> => {
+    if (!isConfirming) return setIsConfirming(true);
+    const response = await action.run({ body: { planId: id, acceptLosses: losses.length > 0 } });
+    if (response === undefined) return;
+    onChanged(`The plan was changed from ${response.previousPlan.name} to ${response.plan.name}.`);
     // The permissions of this user may have changed.
     openSession();
     refresh();
@@ -100,18 +104,18 @@ const Choose = ({
   const label = losses.length > 0 ? 'Change plan anyway' : isConfirming ? 'Change plan now' : 'Choose';
   return (
     <div class="act">
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void choose()}>
+      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void confirmChange()}>
         {label}
-        <span class="sr-only">: {shownText(name)}</span>
+        <span class="sr-only">: {renderText(name)}</span>
       </button>
       {losses.length === 0 ? (
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       ) : (
         <div role="alert">
-          <p>Changing to {shownText(name)} removes the following:</p>
+          <p>If you change to {renderText(name)}, you lose the following:</p>
           <ul>
             {losses.map(({ path, message }) => (
-              <li key={path}>{shownText(message)}</li>
+              <li key={path}>{renderText(message)}</li>
             ))}
           </ul>
         </div>
@@ -120,24 +124,30 @@ const Choose = ({
   );
 };
 
-const retentionText = ({ retentionDays: { logs, metrics, traces } }: Plan): string =>
+const formatRetention = ({ retentionDays: { logs, metrics, traces } }: Plan): string =>
   `${logs}, ${metrics} and ${traces} days`;
 
-const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChosen: (text: string) => void }) => (
+const PlanTable = ({
+  plans,
+  onChanged,
+}: {
+  readonly plans: readonly Plan[];
+  readonly onChanged: (text: string) => void;
+}) => (
   <table class="figures texts">
     <TableHeader columns={['Plan', 'Monthly price', 'Retention of logs, metrics, traces', 'Daily limit', 'Actions']} />
     <tbody>
-      {of.map((plan) => (
+      {plans.map((plan) => (
         <tr key={plan.id}>
-          <td>{shownText(plan.name)}</td>
+          <td>{renderText(plan.name)}</td>
           <td>{plan.price === null ? 'no price' : `${plan.price.perMonth} ${plan.price.currency}`}</td>
-          <td>{retentionText(plan)}</td>
-          <td>{plan.limits.bytesPerDay === null ? 'no limit' : shownValue(plan.limits.bytesPerDay, 'By')}</td>
+          <td>{formatRetention(plan)}</td>
+          <td>{plan.limits.bytesPerDay === null ? 'no limit' : formatQuantity(plan.limits.bytesPerDay, 'By')}</td>
           <td>
             {plan.current ? (
               'current plan'
             ) : plan.available && isPermitted(changeCall) ? (
-              <Choose plan={plan} onChosen={onChosen} />
+              <ChangePlanButton plan={plan} onChanged={onChanged} />
             ) : (
               ''
             )}
@@ -148,19 +158,19 @@ const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChos
   </table>
 );
 
-const Included = () => {
-  const { answer, error } = useQuery(entitlementsCall, {});
+const FeatureTable = () => {
+  const { response, error } = useQuery(entitlementsCall, {});
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <table class="figures texts">
         <TableHeader columns={['Feature', 'Included', 'Plans that include it']} />
         <tbody>
-          {answer?.entitlements.map(({ name, enabled, plans }) => (
+          {response?.entitlements.map(({ name, enabled, plans }) => (
             <tr key={name}>
               <td>{name}</td>
               <td>{enabled ? 'yes' : 'no'}</td>
-              <td>{shownText(plans.map((plan) => plan.name).join(', '))}</td>
+              <td>{renderText(plans.map((plan) => plan.name).join(', '))}</td>
             </tr>
           ))}
         </tbody>
@@ -170,30 +180,32 @@ const Included = () => {
 };
 
 export const Billing = () => {
-  const month = inAddress('month');
+  const month = readParam('month');
   const queryState = useQuery(billingCall, { query: month === '' ? {} : { month } });
-  const offered = useQuery(plansCall, {});
+  const plansQuery = useQuery(plansCall, {});
   const [message, setMessage] = useState('');
-  const { answer, error } = queryState;
-  const atMonth = error?.of('month');
+  const { response, error } = queryState;
+  const monthProblem = error?.of('month');
   return (
     <>
-      <Scrolled class="scrolled" label="Billing">
+      <ScrollRegion class="scrolled" label="Billing">
         <h2>Cost</h2>
-        <Month problem={atMonth} />
-        {atMonth === undefined ? <Problem error={error} /> : null}
-        {answer === undefined ? null : <Costs of={answer} />}
+        <MonthField problem={monthProblem} />
+        {monthProblem === undefined ? <ErrorMessage error={error} /> : null}
+        {response === undefined ? null : <CostTable billing={response} />}
         <h2>Plans</h2>
-        <p role="status">{shownText(message)}</p>
-        {answer?.selfService === false ? (
+        <p role="status">{renderText(message)}</p>
+        {response?.selfService === false ? (
           <p class="soft">Only the operator of this installation can change the plan.</p>
         ) : null}
-        <Problem error={offered.error} />
-        {offered.answer === undefined ? null : <Plans of={offered.answer.items} onChosen={setMessage} />}
-        <h2>Features of the plan</h2>
-        <Included />
-      </Scrolled>
-      <Freshness of={queryState} />
+        <ErrorMessage error={plansQuery.error} />
+        {plansQuery.response === undefined ? null : (
+          <PlanTable plans={plansQuery.response.items} onChanged={setMessage} />
+        )}
+        <h2>Plan features</h2>
+        <FeatureTable />
+      </ScrollRegion>
+      <Freshness queryState={queryState} />
     </>
   );
 };

@@ -1,20 +1,20 @@
-/** Contacts of the user for pages: list, order, and delay of each */
+/** Contacts at which the user receives pages: list, order and delays */
 import { useEffect, useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
-import { openedOf, useSaving, writeOf, wrongIn } from '../../editors/form-state.tsx';
+import { createItemPanel, createNewButton, createProblemFinder, useSaving } from '../../editors/form-state.tsx';
 import { NumberInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import {
-  changing,
+  loadPreferences,
   type Preferences,
   preferences,
-  readPreferences,
+  updateAction,
   updatePreferences,
 } from '../../frame/preferences.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { refreshes } from '../../frame/time-range.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { refreshCount } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import {
   type Contact,
@@ -31,13 +31,13 @@ type Order = Preferences['contacts'];
 
 const noun = 'contact';
 
-const Form = ({ before }: { readonly before: Contact | undefined }) => {
-  const { answer, error: loadError } = useQuery(channelTypesCall, {});
-  const { save, wrong, error, isRunning } = useSaving(createContactCall, replaceContactCall, before);
-  const [chosen, setChosen] = useState(before?.settings.type ?? 'email');
-  const type = answer?.items.find((each) => each.type === chosen);
-  if (answer === undefined || type === undefined) return <Problem error={loadError} />;
-  const run = (form: HTMLFormElement): Promise<void> => {
+const ContactForm = ({ savedItem }: { readonly savedItem: Contact | undefined }) => {
+  const { response, error: loadError } = useQuery(channelTypesCall, {});
+  const { save, findProblem, error, isRunning } = useSaving(createContactCall, replaceContactCall, savedItem);
+  const [selectedType, setSelectedType] = useState(savedItem?.settings.type ?? 'email');
+  const type = response?.items.find((channelType) => channelType.type === selectedType);
+  if (response === undefined || type === undefined) return <ErrorMessage error={loadError} />;
+  const submit = (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const name = String(formData.get('contact')).trim();
     return save({ name, enabled: formData.has('enabled'), settings: readSettings(formData, type) });
@@ -47,88 +47,94 @@ const Form = ({ before }: { readonly before: Contact | undefined }) => {
       class="form"
       onSubmit={(event) => {
         event.preventDefault();
-        void run(event.currentTarget);
+        void submit(event.currentTarget);
       }}
     >
       <label>
         Type{' '}
-        <select value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
-          {answer.items.map((each) => (
-            <option key={each.type} value={each.type}>
-              {each.name}
+        <select value={selectedType} onChange={({ currentTarget }) => setSelectedType(currentTarget.value)}>
+          {response.items.map((channelType) => (
+            <option key={channelType.type} value={channelType.type}>
+              {channelType.name}
             </option>
           ))}
         </select>
       </label>
       <p class="hint">{type.summary}</p>
-      <Field label="Name" problem={wrong('name')}>
+      <Field label="Name" problem={findProblem('name')}>
         <input
           name="contact"
           required={true}
           maxLength={256}
           autocomplete="off"
-          defaultValue={before?.name ?? ''}
-          aria-invalid={wrong('name') !== undefined}
+          defaultValue={savedItem?.name ?? ''}
+          aria-invalid={findProblem('name') !== undefined}
         />
       </Field>
       <SettingFields
-        key={chosen}
+        key={selectedType}
         type={type}
-        given={before?.settings.type === chosen ? before.settings : undefined}
+        storedSettings={savedItem?.settings.type === selectedType ? savedItem.settings : undefined}
         error={error}
       />
       <label class="choice">
-        <input name="enabled" type="checkbox" defaultChecked={before?.enabled ?? true} /> Destination
+        <input name="enabled" type="checkbox" defaultChecked={savedItem?.enabled ?? true} /> Enabled
       </label>
       <div class="act">
         <button type="submit" disabled={isRunning}>
-          {before === undefined ? 'Add contact' : 'Save contact'}
+          {savedItem === undefined ? 'Add contact' : 'Save contact'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </form>
   );
 };
 
-const Details = ({ item }: { readonly item: Contact }) => (
+const ContactDetails = ({ item }: { readonly item: Contact }) => (
   <>
     <div class="act">
       <SendTest id={item.id} call={testContactCall} />
     </div>
-    <Fields values={{ ...item.settings, enabled: item.enabled === false ? 'no, disabled' : 'yes' }} />
+    <Fields values={{ ...item.settings, enabled: item.enabled === false ? 'no' : 'yes' }} />
   </>
 );
 
-const List = listed({
+const ContactList = createListView({
   title: 'Contacts',
   call: contactsCall,
-  nothing: 'No contacts yet. Pages are sent to the email address of your account.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No contacts yet. Pages are sent to the email address of your account.',
+  toKey: ({ id }) => id,
   columns: {
     Contact: ({ name }) => name,
     Type: ({ settings }) => settings.type,
     Enabled: ({ enabled }) => (enabled === false ? <span class="text-warn">disabled</span> : 'yes'),
   },
-  Tools: writeOf(noun, createContactCall),
-  Open: openedOf({ noun, path: '/api/contacts/{id}', Form, Details }),
+  Tools: createNewButton(noun, createContactCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/contacts/{id}', Form: ContactForm, Details: ContactDetails }),
 });
 
-/** Order and delay of the contacts. */
-const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly Contact[]; readonly chosen: Order }) => {
+/** Editor of the order and delays of the contacts */
+const NotificationOrder = ({
+  contacts,
+  savedOrder,
+}: {
+  readonly contacts: readonly Contact[];
+  readonly savedOrder: Order;
+}) => {
   const [order, setOrder] = useState<Order>(() =>
-    chosen.filter(({ contactId }) => contacts.some(({ id }) => id === contactId)),
+    savedOrder.filter(({ contactId }) => contacts.some(({ id }) => id === contactId)),
   );
   const [message, setMessage] = useState('');
-  const error = changing.error.value;
-  const set = (next: Order): void => {
+  const error = updateAction.error.value;
+  const changeOrder = (next: Order): void => {
     setMessage('');
     setOrder(next);
   };
-  const nameOf = (id: string): string => contacts.find((each) => each.id === id)?.name ?? id;
-  const free = contacts.filter(({ id }) => !order.some(({ contactId }) => contactId === id));
+  const findContactName = (id: string): string => contacts.find((contact) => contact.id === id)?.name ?? id;
+  const unusedContacts = contacts.filter(({ id }) => !order.some(({ contactId }) => contactId === id));
   const save = async (): Promise<void> => {
     await updatePreferences({ contacts: order });
-    if (changing.error.value === undefined) setMessage('Saved.');
+    if (updateAction.error.value === undefined) setMessage('Saved.');
   };
   return (
     <div class="form">
@@ -137,60 +143,62 @@ const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly C
         {order.map(({ contactId, afterMinutes = 0 }, index) => (
           <li key={contactId}>
             <NumberInput
-              label={`${nameOf(contactId)}: minutes after the page began`}
+              label={`${findContactName(contactId)}: delay in minutes after the page starts`}
               value={afterMinutes}
-              problem={wrongIn(error)(`contacts.${index}`)}
-              onChange={(minutes) => set(order.with(index, { contactId, afterMinutes: minutes ?? 0 }))}
+              problem={createProblemFinder(error)(`contacts.${index}`)}
+              onChange={(minutes) => changeOrder(order.with(index, { contactId, afterMinutes: minutes ?? 0 }))}
             />
             {index === 0 ? null : (
               <button
                 type="button"
                 class="plain"
-                onClick={() => set(order.toSpliced(index, 1).toSpliced(index - 1, 0, { contactId, afterMinutes }))}
+                onClick={() =>
+                  changeOrder(order.toSpliced(index, 1).toSpliced(index - 1, 0, { contactId, afterMinutes }))
+                }
               >
-                Move up<span class="sr-only"> {nameOf(contactId)}</span>
+                Move up<span class="sr-only"> {findContactName(contactId)}</span>
               </button>
             )}{' '}
-            <button type="button" class="plain" onClick={() => set(order.toSpliced(index, 1))}>
-              Remove<span class="sr-only"> {nameOf(contactId)}</span>
+            <button type="button" class="plain" onClick={() => changeOrder(order.toSpliced(index, 1))}>
+              Remove<span class="sr-only"> {findContactName(contactId)}</span>
             </button>
           </li>
         ))}
       </ol>
       <div class="act">
-        {free.map(({ id, name }) => (
+        {unusedContacts.map(({ id, name }) => (
           <button
             key={id}
             type="button"
             class="plain"
-            onClick={() => set([...order, { contactId: id, afterMinutes: order.at(-1)?.afterMinutes ?? 0 }])}
+            onClick={() => changeOrder([...order, { contactId: id, afterMinutes: order.at(-1)?.afterMinutes ?? 0 }])}
           >
-            Page me by {shownText(name)}
+            Page me by {renderText(name)}
           </button>
         ))}
-        <button type="button" disabled={changing.isRunning.value} onClick={() => void save()}>
+        <button type="button" disabled={updateAction.isRunning.value} onClick={() => void save()}>
           Save order
         </button>
         <p role="status">{message}</p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
 };
 
 export const Contacts = () => {
-  const { answer } = useQuery(contactsCall, { query: { limit: 100, sort: 'name' } });
+  const { response } = useQuery(contactsCall, { query: { limit: 100, sort: 'name' } });
   // A removed contact is also removed from the preferences.
-  useEffect(() => void readPreferences(), [refreshes.value]);
-  const contacts = answer?.items ?? [];
-  const chosen = preferences.value?.contacts;
+  useEffect(() => void loadPreferences(), [refreshCount.value]);
+  const contacts = response?.items ?? [];
+  const savedOrder = preferences.value?.contacts;
   return (
     <>
-      <List />
-      {contacts.length === 0 || chosen === undefined ? null : (
+      <ContactList />
+      {contacts.length === 0 || savedOrder === undefined ? null : (
         <section aria-label="Notification order">
           <h2>Notification order</h2>
-          <NotificationOrder key={contacts.map(({ id }) => id).join(' ')} contacts={contacts} chosen={chosen} />
+          <NotificationOrder key={contacts.map(({ id }) => id).join(' ')} contacts={contacts} savedOrder={savedOrder} />
         </section>
       )}
     </>

@@ -1,4 +1,4 @@
-/** Dead letters: rejected payloads with their bytes and errors, and replay or discard */
+/** List of dead letters, and a side panel with the content, errors, replay and discard of one */
 import { useEffect, useState } from 'preact/hooks';
 import type {
   discardDeadLetter,
@@ -6,62 +6,68 @@ import type {
   showDeadLetter,
 } from '../../../api/groups/dead-letter/dead-letters.ts';
 import type { replayDeadLetters, showReplay } from '../../../api/groups/dead-letter/replays.ts';
-import { shownValue } from '../../charts/values.ts';
+import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
-import { Raw } from '../../lists/raw.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
-type DeadLetter = Answered<typeof showDeadLetter>;
-type Replay = Answered<typeof showReplay>;
+type DeadLetter = ResponseBody<typeof showDeadLetter>;
+type Replay = ResponseBody<typeof showReplay>;
 
-/** Bytes per line of the dump, and maximum number of dumped bytes */
+/** Bytes per line of the hex dump, and the maximum number of bytes in it */
 const lineBytes = 16;
 const maxShownBytes = 4_096;
 
-/** Returns a dump: offset, bytes in hexadecimal, and printable characters. */
-const dumpOf = (payload: string): string => {
+/** Returns a hex dump: each line has the offset, the bytes and their printable characters. */
+const toHexDump = (payload: string): string => {
   const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0)).subarray(0, maxShownBytes);
   const lines: string[] = [];
-  for (let at = 0; at < bytes.length; at += lineBytes) {
-    const part = [...bytes.subarray(at, at + lineBytes)];
-    const hex = part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-    const text = part.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
-    lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.padEnd(3 * lineBytes - 1)}  ${text}`);
+  for (let offset = 0; offset < bytes.length; offset += lineBytes) {
+    const chunk = [...bytes.subarray(offset, offset + lineBytes)];
+    const hex = chunk.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+    const text = chunk.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
+    lines.push(`${offset.toString(16).padStart(6, '0')}  ${hex.padEnd(3 * lineBytes - 1)}  ${text}`);
   }
   return lines.join('\n');
 };
 
-const outcomeOf = ({ dryRun, state, matched, done, already, failed, results }: Replay): string => {
+const formatReplay = ({ dryRun, state, matched, done, already, failed, results }: Replay): string => {
   const failureReason = results.find(({ outcome }) => outcome === 'failed')?.message ?? '';
-  const did = dryRun ? 'would be replayed' : 'replayed';
-  return `${state}: ${matched} matched, ${done} ${did}, ${already} already handled by another user, ${failed} failed. ${failureReason}`;
+  const replayVerb = dryRun ? 'would be replayed' : 'replayed';
+  return `${state}: ${matched} matched, ${done} ${replayVerb}, ${already} already handled by another user, ${failed} failed. ${failureReason}`;
 };
 
-const Change = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
-  const [replaying] = useState(() => new Action(callOf<typeof replayDeadLetters>('POST', '/api/dead-letter/replay')));
-  const [discarding] = useState(() => new Action(callOf<typeof discardDeadLetter>('DELETE', '/api/dead-letter/{id}')));
-  const [progress] = useState(() => new ApiQuery(callOf<typeof showReplay>('GET', '/api/dead-letter/replays/{id}')));
+const DeadLetterActions = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
+  const [replayAction] = useState(
+    () => new Action(declareCall<typeof replayDeadLetters>('POST', '/api/dead-letter/replay')),
+  );
+  const [discardAction] = useState(
+    () => new Action(declareCall<typeof discardDeadLetter>('DELETE', '/api/dead-letter/{id}')),
+  );
+  const [replayQuery] = useState(
+    () => new ApiQuery(declareCall<typeof showReplay>('GET', '/api/dead-letter/replays/{id}')),
+  );
   const { id, state } = deadLetter;
-  const { answer } = progress.state.value;
+  const { response } = replayQuery.state.value;
   useEffect(() => {
-    if (answer?.state !== 'running') return;
-    const timer = setTimeout(() => progress.run({ params: { id: answer.id } }), 500);
+    if (response?.state !== 'running') return;
+    const timer = setTimeout(() => replayQuery.run({ params: { id: response.id } }), 500);
     return () => clearTimeout(timer);
-  }, [progress.state.value]);
+  }, [replayQuery.state.value]);
   useEffect(() => {
-    if (answer?.state === 'finished' && !answer.dryRun) refresh();
-  }, [answer?.state]);
+    if (response?.state === 'finished' && !response.dryRun) refresh();
+  }, [response?.state]);
   const replay = async (dryRun: boolean): Promise<void> => {
-    const job = await replaying.run({ body: { ids: [id], dryRun } });
-    if (job !== undefined) progress.run({ params: { id: job.id } });
+    const job = await replayAction.run({ body: { ids: [id], dryRun } });
+    if (job !== undefined) replayQuery.run({ params: { id: job.id } });
   };
   if (state !== 'open') return <p>State: {state}.</p>;
   return (
@@ -72,47 +78,49 @@ const Change = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
       <button type="button" onClick={() => void replay(false)}>
         Replay
       </button>
-      <button type="button" class="plain" onClick={() => void discarding.run({ params: { id } }).then(refresh)}>
+      <button type="button" class="plain" onClick={() => void discardAction.run({ params: { id } }).then(refresh)}>
         Discard
       </button>
-      <Problem error={replaying.error.value ?? discarding.error.value ?? progress.state.value.error} />
-      {answer === undefined ? null : <p role="status">{shownText(outcomeOf(answer))}</p>}
+      <ErrorMessage error={replayAction.error.value ?? discardAction.error.value ?? replayQuery.state.value.error} />
+      {response === undefined ? null : <p role="status">{renderText(formatReplay(response))}</p>}
     </div>
   );
 };
 
-const OpenDeadLetter = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { answer, error } = useQuery(callOf<typeof showDeadLetter>('GET', '/api/dead-letter/{id}'), { params: { id } });
+const DeadLetterPanel = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const { response, error } = useQuery(declareCall<typeof showDeadLetter>('GET', '/api/dead-letter/{id}'), {
+    params: { id },
+  });
   return (
-    <SidePanel label="Dead letter" title={answer?.reason ?? 'Dead letter'} onClose={onClose}>
-      <Problem error={error} />
-      {answer === undefined ? null : (
+    <SidePanel label="Dead letter" title={response?.reason ?? 'Dead letter'} onClose={onClose}>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : (
         <>
-          <p>{shownText(answer.message)}</p>
-          <Change deadLetter={answer} />
+          <p>{renderText(response.message)}</p>
+          <DeadLetterActions deadLetter={response} />
           <Fields
             values={{
-              signal: answer.signal,
-              kind: answer.kind,
-              'error at byte': answer.position,
-              received: shownMoment(answer.receivedAt),
-              from: answer.source,
-              project: answer.projectId,
-              key: answer.keyId,
-              size: shownValue(answer.size, 'By'),
-              type: answer.contentType,
-              encoding: answer.contentEncoding,
-              format: answer.format,
+              signal: response.signal,
+              kind: response.kind,
+              'error at byte': response.position,
+              received: formatIsoTime(response.receivedAt),
+              from: response.source,
+              project: response.projectId,
+              key: response.keyId,
+              size: formatQuantity(response.size, 'By'),
+              type: response.contentType,
+              encoding: response.contentEncoding,
+              format: response.format,
             }}
           />
           <h3>Content</h3>
-          {answer.payload === null ? (
+          {response.payload === null ? (
             <p class="soft">The content has expired.</p>
           ) : (
             <>
-              <Raw label="Bytes" text={dumpOf(answer.payload)} />
-              {answer.truncated || answer.size > maxShownBytes ? (
-                <p class="soft">First {maxShownBytes} bytes shown.</p>
+              <RawText label="Bytes" text={toHexDump(response.payload)} />
+              {response.truncated || response.size > maxShownBytes ? (
+                <p class="soft">Only the first {maxShownBytes} bytes are shown.</p>
               ) : null}
             </>
           )}
@@ -122,10 +130,10 @@ const OpenDeadLetter = ({ id, onClose }: { readonly id: string; readonly onClose
   );
 };
 
-export const DeadLetters = listed({
+export const DeadLetters = createListView({
   title: 'Dead letters',
-  call: callOf<typeof listDeadLetters>('GET', '/api/dead-letter'),
-  isRanged: true,
+  call: declareCall<typeof listDeadLetters>('GET', '/api/dead-letter'),
+  hasTimeRange: true,
   choices: [
     {
       name: 'state',
@@ -148,16 +156,16 @@ export const DeadLetters = listed({
       ],
     },
   ],
-  nothing: 'No dead letters in this range.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No dead letters in this range.',
+  toKey: ({ id }) => id,
   columns: {
     Reason: ({ reason }) => reason,
     Message: ({ message }) => message,
     Signal: ({ signal }) => signal,
     State: ({ state }) => state,
-    Size: ({ size }) => shownValue(size, 'By'),
-    Received: ({ receivedAt }) => shownMoment(receivedAt),
+    Size: ({ size }) => formatQuantity(size, 'By'),
+    Received: ({ receivedAt }) => formatIsoTime(receivedAt),
   },
-  numbers: ['Size'],
-  Open: OpenDeadLetter,
+  numericColumns: ['Size'],
+  ItemPanel: DeadLetterPanel,
 });

@@ -1,26 +1,26 @@
-/** OpenID Connect provider for sign-in of the organization's users */
+/** Form for the OpenID Connect provider with which users of the organization sign in */
 import { useState } from 'preact/hooks';
 import type { getIdentityProvider, setIdentityProvider } from '../../../api/groups/users/identity-provider.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf, type Sent } from '../../client/call.ts';
+import { type CallInput, declareCall, type ResponseBody } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
-import { CheckInput, ChoiceInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { linesIn } from '../../editors/lines.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { CheckInput, ListInput, MultilineInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import { parseLines } from '../../editors/lines.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
-const readCall = callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider');
-const setCall = callOf<typeof setIdentityProvider>('PUT', '/api/account/identity-provider');
+const readCall = declareCall<typeof getIdentityProvider>('GET', '/api/account/identity-provider');
+const setCall = declareCall<typeof setIdentityProvider>('PUT', '/api/account/identity-provider');
 
-type Provider = Answered<typeof getIdentityProvider>;
+type Provider = ResponseBody<typeof getIdentityProvider>;
 type Role = NonNullable<Provider['defaultRole']>;
 type Mapping = NonNullable<Provider['roleMapping']>;
-type Body = NonNullable<Sent<typeof setIdentityProvider>['body']>;
+type Body = NonNullable<CallInput<typeof setIdentityProvider>['body']>;
 
 const roles: Readonly<Record<Role, string>> = {
   viewer: 'viewer',
@@ -28,10 +28,10 @@ const roles: Readonly<Record<Role, string>> = {
   admin: 'admin',
   auditor: 'auditor',
 };
-const orNone = { '': 'No role (sign-in denied)', ...roles };
+const roleOptions = { '': 'No role (sign-in denied)', ...roles };
 
-/** Typed values; an empty field is `null` */
-interface Written {
+/** Values of the form fields; the request sends an empty text as `null` */
+interface ProviderDraft {
   readonly enabled: boolean;
   readonly issuer: string;
   readonly clientId: string;
@@ -43,7 +43,7 @@ interface Written {
   readonly defaultRole: Role | null;
 }
 
-const writtenOf = ({ issuer, clientId, clientSecret, domains, roleMapping, ...fields }: Provider): Written => ({
+const toDraft = ({ issuer, clientId, clientSecret, domains, roleMapping, ...fields }: Provider): ProviderDraft => ({
   enabled: fields.enabled,
   scopes: fields.scopes,
   defaultRole: fields.defaultRole,
@@ -55,171 +55,175 @@ const writtenOf = ({ issuer, clientId, clientSecret, domains, roleMapping, ...fi
   roles: roleMapping?.roles ?? [],
 });
 
-const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
+const toNullIfEmpty = (text: string): string | null => (text.trim() === '' ? null : text.trim());
 
-const bodyOf = ({ enabled, scopes, domains, claim, roles, defaultRole, ...texts }: Written): Body => ({
+const toRequestBody = ({ enabled, scopes, domains, claim, roles, defaultRole, ...texts }: ProviderDraft): Body => ({
   enabled,
   scopes: [...scopes],
   defaultRole,
-  issuer: orNull(texts.issuer),
-  clientId: orNull(texts.clientId),
-  clientSecret: orNull(texts.clientSecret),
-  domains: linesIn(domains).map((name) => ({ name })),
+  issuer: toNullIfEmpty(texts.issuer),
+  clientId: toNullIfEmpty(texts.clientId),
+  clientSecret: toNullIfEmpty(texts.clientSecret),
+  domains: parseLines(domains).map((name) => ({ name })),
   roleMapping: claim.trim() === '' && roles.length === 0 ? null : { claim: claim.trim(), roles: [...roles] },
 });
 
-interface Part {
-  readonly written: Written;
-  readonly wrong: (path: string) => string | undefined;
-  readonly set: (fields: Partial<Written>) => void;
+interface FieldsetProps {
+  readonly draft: ProviderDraft;
+  readonly findProblem: (path: string) => string | undefined;
+  readonly updateDraft: (fields: Partial<ProviderDraft>) => void;
 }
 
-const Mapped = ({ written, wrong, set }: Part) => (
+const RoleMappingFields = ({ draft, findProblem, updateDraft }: FieldsetProps) => (
   <fieldset>
     <legend>Role mapping</legend>
     <TextInput
       label="Claim"
-      value={written.claim}
-      problem={wrong('roleMapping.claim')}
-      hint="Claim of the ID token or userinfo, such as groups; if empty, assign roles in OIQ"
-      onChange={(claim) => set({ claim })}
+      value={draft.claim}
+      problem={findProblem('roleMapping.claim')}
+      hint="Claim of the ID token or userinfo response, such as groups. If empty, roles are assigned in OIQ."
+      onChange={(claim) => updateDraft({ claim })}
     />
-    {written.roles.map(({ value, role }, index) => (
-      // A value may occur twice while typing.
+    {draft.roles.map(({ value, role }, index) => (
+      // Values are not unique while the user types, so the key is the index.
       <div class="act" key={index}>
         <TextInput
           label="Claim value"
           value={value}
-          problem={wrong(`roleMapping.roles.${index}`)}
-          onChange={(text) => set({ roles: written.roles.with(index, { value: text, role }) })}
+          problem={findProblem(`roleMapping.roles.${index}`)}
+          onChange={(text) => updateDraft({ roles: draft.roles.with(index, { value: text, role }) })}
         />
-        <ChoiceInput
+        <RecordSelectInput
           label="Role"
           value={role}
           problem={undefined}
           options={roles}
-          onChange={(chosen) => set({ roles: written.roles.with(index, { value, role: chosen }) })}
+          onChange={(selectedRole) => updateDraft({ roles: draft.roles.with(index, { value, role: selectedRole }) })}
         />
-        <button type="button" class="plain" onClick={() => set({ roles: written.roles.toSpliced(index, 1) })}>
-          Remove<span class="sr-only"> {shownText(value)}</span>
+        <button type="button" class="plain" onClick={() => updateDraft({ roles: draft.roles.toSpliced(index, 1) })}>
+          Remove<span class="sr-only"> {renderText(value)}</span>
         </button>
       </div>
     ))}
     <button
       type="button"
       class="plain"
-      onClick={() => set({ roles: [...written.roles, { value: '', role: 'viewer' }] })}
+      onClick={() => updateDraft({ roles: [...draft.roles, { value: '', role: 'viewer' }] })}
     >
       Add role
     </button>
-    <ChoiceInput<Role | ''>
+    <RecordSelectInput<Role | ''>
       label="Default role of new users"
-      value={written.defaultRole ?? ''}
-      problem={wrong('defaultRole')}
-      options={orNone}
-      onChange={(chosen) => set({ defaultRole: chosen === '' ? null : chosen })}
+      value={draft.defaultRole ?? ''}
+      problem={findProblem('defaultRole')}
+      options={roleOptions}
+      onChange={(chosen) => updateDraft({ defaultRole: chosen === '' ? null : chosen })}
     />
   </fieldset>
 );
 
-const Client = ({ written, wrong, set }: Part) => (
+const ClientFields = ({ draft, findProblem, updateDraft }: FieldsetProps) => (
   <>
     <TextInput
       label="Issuer"
       maxLength={1024}
-      value={written.issuer}
-      problem={wrong('issuer')}
-      hint="https://…, exactly as the provider spells it"
-      onChange={(issuer) => set({ issuer })}
+      value={draft.issuer}
+      problem={findProblem('issuer')}
+      hint="https://…, exactly as in the provider's configuration"
+      onChange={(issuer) => updateDraft({ issuer })}
     />
     <TextInput
       label="Client id"
       maxLength={512}
-      value={written.clientId}
-      problem={wrong('clientId')}
-      onChange={(clientId) => set({ clientId })}
+      value={draft.clientId}
+      problem={findProblem('clientId')}
+      onChange={(clientId) => updateDraft({ clientId })}
     />
     <Field
       label="Client secret"
-      problem={wrong('clientSecret')}
-      hint="If unchanged, the stored secret is used; if empty, the client is public"
+      problem={findProblem('clientSecret')}
+      hint="Leave unchanged to keep the stored secret. Leave empty for a public client."
     >
       <input
         type="password"
-        value={written.clientSecret}
+        value={draft.clientSecret}
         maxLength={1024}
         autocomplete="new-password"
-        aria-invalid={wrong('clientSecret') !== undefined}
-        onInput={({ currentTarget }) => set({ clientSecret: currentTarget.value })}
+        aria-invalid={findProblem('clientSecret') !== undefined}
+        onInput={({ currentTarget }) => updateDraft({ clientSecret: currentTarget.value })}
       />
     </Field>
     <ListInput
       label="Scopes"
-      value={written.scopes}
-      problem={wrong('scopes')}
-      read={(scope) => scope}
-      write={(scope) => scope}
-      onChange={(scopes) => set({ scopes })}
+      value={draft.scopes}
+      problem={findProblem('scopes')}
+      parseItem={(scope) => scope}
+      formatItem={(scope) => scope}
+      onChange={(scopes) => updateDraft({ scopes })}
     />
   </>
 );
 
-const Form = ({ before }: { readonly before: Provider }) => {
+const Form = ({ savedProvider }: { readonly savedProvider: Provider }) => {
   const [action] = useState(() => new Action(setCall));
-  const [written, setWritten] = useState(() => writtenOf(before));
+  const [draft, setDraft] = useState(() => toDraft(savedProvider));
   const error = action.error.value;
-  const part: Part = {
-    written,
-    wrong: (path) => error?.at(path),
-    set: (fields) => setWritten((now) => ({ ...now, ...fields })),
+  const fieldsetProps: FieldsetProps = {
+    draft,
+    findProblem: (path) => error?.at(path),
+    updateDraft: (fields) => setDraft((now) => ({ ...now, ...fields })),
   };
   const save = async (): Promise<void> => {
-    const saved = await action.run({ body: bodyOf(written) });
+    const saved = await action.run({ body: toRequestBody(draft) });
     if (saved === undefined) return;
-    setWritten(writtenOf(saved));
+    setDraft(toDraft(saved));
     refresh();
   };
   return (
     <div class="form">
-      <CheckInput label="Sign-in enabled" value={written.enabled} onChange={(enabled) => part.set({ enabled })} />
-      <Client {...part} />
-      <LinesInput
+      <CheckInput
+        label="Sign-in enabled"
+        value={draft.enabled}
+        onChange={(enabled) => fieldsetProps.updateDraft({ enabled })}
+      />
+      <ClientFields {...fieldsetProps} />
+      <MultilineInput
         label="Email domains, one per line"
         hint="Users with an address of a verified domain can join without an invitation"
-        value={written.domains}
-        problem={part.wrong('domains')}
-        onChange={(domains) => part.set({ domains })}
+        value={draft.domains}
+        problem={fieldsetProps.findProblem('domains')}
+        onChange={(domains) => fieldsetProps.updateDraft({ domains })}
       />
-      <Mapped {...part} />
+      <RoleMappingFields {...fieldsetProps} />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
           Save provider
         </button>
         <p class="soft">
-          Domains are verified at each sign-in. Disabling the provider, or changing its issuer or client, ends its
-          sessions.
+          Domains are verified at each sign-in. If you disable the provider or change its issuer or client, all sessions
+          that it started end.
         </p>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
 };
 
-const Domains = ({ of }: { readonly of: Provider['domains'] }) =>
+const DomainTable = ({ of }: { readonly of: Provider['domains'] }) =>
   of.length === 0 ? null : (
     <>
       <h2>Domain verification</h2>
       <p>A DNS record proves that you own a domain. After adding the record, save the provider again.</p>
-      <Scrolled class="runs" label="Domain verification">
+      <ScrollRegion class="runs" label="Domain verification">
         <table class="figures texts">
           <TableHeader columns={['Domain', 'Verified', 'Record', 'Value']} />
           <tbody>
             {of.map(({ name, provedAt, record }) => (
               <tr key={name}>
-                <td>{shownText(name)}</td>
-                <td>{provedAt === null ? 'not yet' : shownMoment(provedAt).slice(0, 16)}</td>
+                <td>{renderText(name)}</td>
+                <td>{provedAt === null ? 'not yet' : formatIsoTime(provedAt).slice(0, 16)}</td>
                 <td>
-                  {record.type} of {shownText(record.name)}
+                  {record.type} of {renderText(record.name)}
                 </td>
                 <td>
                   <code>{record.value}</code>
@@ -228,29 +232,29 @@ const Domains = ({ of }: { readonly of: Provider['domains'] }) =>
             ))}
           </tbody>
         </table>
-      </Scrolled>
+      </ScrollRegion>
     </>
   );
 
 export const IdentityProvider = () => {
   const queryState = useQuery(readCall, {});
-  const { answer, error } = queryState;
+  const { response, error } = queryState;
   return (
     <>
-      <Scrolled class="scrolled" label="Identity provider">
+      <ScrollRegion class="scrolled" label="Identity provider">
         <h2>OpenID Connect</h2>
-        <Problem error={error} />
-        {answer === undefined ? null : (
+        <ErrorMessage error={error} />
+        {response === undefined ? null : (
           <>
             <p>
-              Register this redirect URL with the provider: <code>{answer.redirectUri}</code>
+              Register this redirect URL with the provider: <code>{response.redirectUri}</code>
             </p>
-            <Form before={answer} />
-            <Domains of={answer.domains} />
+            <Form savedProvider={response} />
+            <DomainTable of={response.domains} />
           </>
         )}
-      </Scrolled>
-      <Freshness of={queryState} />
+      </ScrollRegion>
+      <Freshness queryState={queryState} />
     </>
   );
 };

@@ -1,79 +1,82 @@
-/** Form to edit a license key: allowed telemetry, addresses, rate limit and expiry */
+/** Form to edit a license key: allowed signals and networks, rate limit and expiry */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { licenseKeyResource } from '../../../api/groups/license-keys/resource.ts';
 import type { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { Action } from '../../client/action.ts';
-import { changeOf, type ViewOf } from '../../client/call.ts';
-import { LinesInput, NumberInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
-import { linesIn } from '../../editors/lines.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { declareUpdateCall, type ResourceView } from '../../client/call.ts';
+import { CheckboxGroup, MultilineInput, NumberInput, TextInput } from '../../editors/inputs.tsx';
+import { parseLines } from '../../editors/lines.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 
-type Key = ViewOf<typeof licenseKeyResource>;
-type Written = Required<z.input<typeof LicenseKeyFields>>;
+type Key = ResourceView<typeof licenseKeyResource>;
+type KeyChange = Required<z.input<typeof LicenseKeyFields>>;
 
-const changeCall = changeOf<typeof licenseKeyResource, Written>('/api/license-keys/{id}');
-const signals = ['logs', 'metrics', 'traces'] as const;
+const changeCall = declareUpdateCall<typeof licenseKeyResource, KeyChange>('/api/license-keys/{id}');
+const telemetrySignals = ['logs', 'metrics', 'traces'] as const;
 
-export const KeyForm = ({ of }: { readonly of: Key }) => {
+export const KeyForm = ({ licenseKey }: { readonly licenseKey: Key }) => {
   const [action] = useState(() => new Action(changeCall));
-  const [name, setName] = useState(of.name);
-  const [sent, setSent] = useState(of.signals ?? [...signals]);
-  const [networks, setNetworks] = useState((of.allowedCidrs ?? []).join('\n'));
-  const [perSecond, setPerSecond] = useState(of.requestsPerSecond ?? null);
-  const [until, setUntil] = useState(of.expiresAt ?? '');
+  const [name, setName] = useState(licenseKey.name);
+  const [allowedSignals, setAllowedSignals] = useState(licenseKey.signals ?? [...telemetrySignals]);
+  const [networks, setNetworks] = useState((licenseKey.allowedCidrs ?? []).join('\n'));
+  const [requestsPerSecond, setRequestsPerSecond] = useState(licenseKey.requestsPerSecond ?? null);
+  const [expiresAt, setExpiresAt] = useState(licenseKey.expiresAt ?? '');
   const error = action.error.value;
   if (!isPermitted(changeCall)) return null;
   const save = async (): Promise<void> => {
-    const body: Written = {
+    const body: KeyChange = {
       name,
-      signals: sent,
-      allowedCidrs: linesIn(networks),
-      requestsPerSecond: perSecond,
-      expiresAt: until.trim() === '' ? null : until.trim(),
+      signals: allowedSignals,
+      allowedCidrs: parseLines(networks),
+      requestsPerSecond: requestsPerSecond,
+      expiresAt: expiresAt.trim() === '' ? null : expiresAt.trim(),
     };
-    if ((await action.run({ params: { id: of.id }, body, ifMatch: of.version })) !== undefined) refresh();
+    if ((await action.run({ params: { id: licenseKey.id }, body, ifMatch: licenseKey.version })) !== undefined)
+      refresh();
   };
   return (
     <details>
       <summary>Edit key</summary>
       <div class="form">
         <TextInput label="Key name" value={name} problem={error?.at('name')} onChange={setName} />
-        <SomeInput
+        <CheckboxGroup
           label="Allowed signals"
-          value={sent}
+          value={allowedSignals}
           problem={error?.at('signals')}
-          options={signals.map((signal) => [signal, signal])}
-          onChange={(chosen) => setSent(signals.filter((signal) => chosen.includes(signal)))}
+          options={telemetrySignals.map((signal) => [signal, signal])}
+          onChange={(selectedSignals) =>
+            setAllowedSignals(telemetrySignals.filter((signal) => selectedSignals.includes(signal)))
+          }
         />
-        <LinesInput
+        <MultilineInput
           label="Allowed networks, one per line"
-          hint="Such as 10.0.0.0/8; default: any network"
+          hint="For example 10.0.0.0/8. Default: any network."
           value={networks}
           problem={error?.at('allowedCidrs')}
           onChange={setNetworks}
         />
         <NumberInput
           label="Requests per second"
-          value={perSecond}
+          value={requestsPerSecond}
           problem={error?.at('requestsPerSecond')}
           hint="Default: the maximum of the installation"
-          onChange={setPerSecond}
+          onChange={setRequestsPerSecond}
         />
         <TextInput
           label="Expires at"
-          value={until}
+          value={expiresAt}
           problem={error?.at('expiresAt')}
-          hint="Such as 2027-01-31T00:00:00Z; default: no expiry"
-          onChange={setUntil}
+          hint="For example 2027-01-31T00:00:00Z. Default: no expiry."
+          onChange={setExpiresAt}
         />
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
             Save key
           </button>
-          <Problem error={error} />
+          <ErrorMessage error={error} />
         </div>
       </div>
     </details>

@@ -1,50 +1,50 @@
-/** License keys: list with last use, creation, rotation and revocation */
+/** License keys: list, creation, rotation and revocation */
 import { useState } from 'preact/hooks';
 import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
 import type { licenseKeyResource } from '../../../api/groups/license-keys/resource.ts';
 import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.ts';
 import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, listOf, readingOf, type ViewOf } from '../../client/call.ts';
+import { declareCall, declareListCall, declareReadCall, type ResourceView } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { KeyForm } from './key-form.tsx';
 
-type Key = ViewOf<typeof licenseKeyResource>;
+type Key = ResourceView<typeof licenseKeyResource>;
 
-/** A key, which is only displayed once. */
-export const ShownKey = ({ secret }: { readonly secret: string }) =>
+/** A new key, which is displayed only once */
+export const OneTimeKey = ({ secret }: { readonly secret: string }) =>
   secret === '' ? null : (
     <p role="status">
       The key is shown only once: <code>{secret}</code>
     </p>
   );
 
-const mintCall = callOf<typeof mintLicenseKey>('POST', '/api/license-keys');
-const rotateCall = callOf<typeof rotateLicenseKey>('POST', '/api/license-keys/{id}/rotate');
+const mintCall = declareCall<typeof mintLicenseKey>('POST', '/api/license-keys');
+const rotateCall = declareCall<typeof rotateLicenseKey>('POST', '/api/license-keys/{id}/rotate');
 
-const Mint = () => {
+const CreateKeyForm = () => {
   const [action] = useState(() => new Action(mintCall));
   const [secret, setSecret] = useState('');
   if (!isPermitted(mintCall)) return null;
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const createKey = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = { name: String(formData.get('name')), projectId: String(formData.get('projectId')) };
-    const made = await action.run({ body });
-    if (made === undefined) return;
+    const createdKey = await action.run({ body });
+    if (createdKey === undefined) return;
     form.reset();
-    setSecret(made.key);
+    setSecret(createdKey.key);
     refresh();
   };
   return (
     <>
-      <ActionForm action={action} label="Create key" onSubmit={run}>
+      <ActionForm action={action} label="Create key" onSubmit={createKey}>
         <label>
           Name <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
@@ -52,26 +52,28 @@ const Mint = () => {
           Project <input name="projectId" required={true} maxLength={128} defaultValue="default" autocomplete="off" />
         </label>
       </ActionForm>
-      <ShownKey secret={secret} />
+      <OneTimeKey secret={secret} />
     </>
   );
 };
 
-const Change = ({ of }: { readonly of: Key }) => {
-  const [rotating] = useState(() => new Action(rotateCall));
-  const [revoking] = useState(() => new Action(callOf<typeof revokeLicenseKey>('DELETE', '/api/license-keys/{id}')));
+const KeyActions = ({ licenseKey }: { readonly licenseKey: Key }) => {
+  const [rotateAction] = useState(() => new Action(rotateCall));
+  const [revokeAction] = useState(
+    () => new Action(declareCall<typeof revokeLicenseKey>('DELETE', '/api/license-keys/{id}')),
+  );
   const [secret, setSecret] = useState('');
-  const { id, name, state } = of;
+  const { id, name, state } = licenseKey;
   if (!isPermitted(rotateCall) || state === 'revoked') return null;
   const rotate = async (): Promise<void> => {
-    const made = await rotating.run({ params: { id }, body: {} } as never);
-    if (made === undefined) return;
-    setSecret(made.key);
+    const rotatedKey = await rotateAction.run({ params: { id }, body: {} } as never);
+    if (rotatedKey === undefined) return;
+    setSecret(rotatedKey.key);
     refresh();
   };
   const revoke = async (): Promise<void> => {
-    if (!confirm(`Revoke the key “${name}”? Requests with this key are then refused.`)) return;
-    if ((await revoking.run({ params: { id } })) !== undefined) refresh();
+    if (!confirm(`Revoke the key “${name}”? Requests with this key will be rejected.`)) return;
+    if ((await revokeAction.run({ params: { id } })) !== undefined) refresh();
   };
   return (
     <div class="act">
@@ -81,30 +83,30 @@ const Change = ({ of }: { readonly of: Key }) => {
       <button type="button" class="plain" onClick={() => void revoke()}>
         Revoke
       </button>
-      <Problem error={rotating.error.value ?? revoking.error.value} />
-      <ShownKey secret={secret} />
+      <ErrorMessage error={rotateAction.error.value ?? revokeAction.error.value} />
+      <OneTimeKey secret={secret} />
     </div>
   );
 };
 
-export const Keys = listed({
+export const Keys = createListView({
   title: 'Ingest keys',
-  call: listOf<typeof licenseKeyResource>('/api/license-keys'),
+  call: declareListCall<typeof licenseKeyResource>('/api/license-keys'),
   isOfProject: true,
   search: 'Search by name',
-  nothing: 'No ingest keys yet.',
-  keyOf: ({ id }) => id,
-  one: { call: readingOf<typeof licenseKeyResource>('/api/license-keys/{id}'), label: 'Key' },
-  Tools: Mint,
+  emptyText: 'No ingest keys yet.',
+  toKey: ({ id }) => id,
+  readItem: { call: declareReadCall<typeof licenseKeyResource>('/api/license-keys/{id}'), label: 'Key' },
+  Tools: CreateKeyForm,
   columns: {
     Key: ({ name }) => name,
-    Prefix: ({ prefix }) => <code>{shownText(prefix)}</code>,
+    Prefix: ({ prefix }) => <code>{renderText(prefix)}</code>,
     State: ({ state }) => <span class={state === 'active' ? '' : 'text-error'}>{state}</span>,
     Project: ({ projectId }) => projectId,
     Signals: ({ signals }) => signals?.join(', '),
-    'Last used': ({ lastUsedAt }) => shownMoment(lastUsedAt).slice(0, 16),
+    'Last used': ({ lastUsedAt }) => formatIsoTime(lastUsedAt).slice(0, 16),
   },
-  Open: ({
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -116,19 +118,19 @@ export const Keys = listed({
     <SidePanel label="Key" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? null : (
         <>
-          <Change of={item} />
-          {item.state === 'revoked' ? null : <KeyForm key={`${item.version}`} of={item} />}
+          <KeyActions licenseKey={item} />
+          {item.state === 'revoked' ? null : <KeyForm key={`${item.version}`} licenseKey={item} />}
           <Fields
             values={{
               state: item.state,
               prefix: item.prefix,
               project: item.projectId,
-              expires: shownMoment(item.expiresAt ?? null),
+              expires: formatIsoTime(item.expiresAt ?? null),
               networks: item.allowedCidrs?.join(', '),
               'requests per second': item.requestsPerSecond,
               'used from': item.addresses,
               'last rejected': item.lastRefusal,
-              created: shownMoment(item.createdAt),
+              created: formatIsoTime(item.createdAt),
             }}
           />
           <h3>Rotated keys</h3>
@@ -136,7 +138,7 @@ export const Keys = listed({
           <ul>
             {item.previous.map(({ prefix, validUntil, isActive }) => (
               <li key={prefix}>
-                <code>{shownText(prefix)}</code> {isActive ? `works until ${shownMoment(validUntil)}` : 'expired'}
+                <code>{renderText(prefix)}</code> {isActive ? `works until ${formatIsoTime(validUntil)}` : 'expired'}
               </li>
             ))}
           </ul>

@@ -2,29 +2,29 @@
 import { useState } from 'preact/hooks';
 import type { createOrganization, listOrganizations } from '../../../api/groups/users/organizations.ts';
 import { Action } from '../../client/action.ts';
-import { callOf } from '../../client/call.ts';
+import { declareCall } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { goTo, openSession } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { openSession, switchOrganization } from '../../frame/session.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 
-const listCall = callOf<typeof listOrganizations>('GET', '/api/organizations');
-const createCall = callOf<typeof createOrganization>('POST', '/api/organizations');
+const listCall = declareCall<typeof listOrganizations>('GET', '/api/organizations');
+const createCall = declareCall<typeof createOrganization>('POST', '/api/organizations');
 
-const Create = () => {
+const CreateOrganizationForm = () => {
   const [action] = useState(() => new Action(createCall));
   const [message, setMessage] = useState('');
   const create = async (form: HTMLFormElement): Promise<void> => {
     setMessage('');
-    const made = await action.run({ body: { name: String(new FormData(form).get('organization')) } });
-    if (made === undefined) return;
+    const createdOrganization = await action.run({ body: { name: String(new FormData(form).get('organization')) } });
+    if (createdOrganization === undefined) return;
     form.reset();
     setMessage('The organization was created. You are its owner.');
-    // The account menu also lists it.
+    // The account menu also lists the new organization.
     openSession();
     refresh();
   };
@@ -38,26 +38,26 @@ const Create = () => {
 };
 
 export const Organizations = () => {
-  const { answer, error } = useQuery(listCall, {});
+  const { response, error } = useQuery(listCall, {});
   return (
     <>
       <h2>Your organizations</h2>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       <ul class="organizations">
-        {answer?.items.map(({ id, name, role, current, createdAt }) => (
+        {response?.items.map(({ id, name, role, current, createdAt }) => (
           <li key={id}>
-            <bdi>{shownText(name)}</bdi>, as {role}, since {shownMoment(createdAt).slice(0, 10)}:{' '}
+            <bdi>{renderText(name)}</bdi>: {role} since {formatIsoTime(createdAt).slice(0, 10)}:{' '}
             {current ? (
               <b>current</b>
             ) : (
-              <button type="button" class="plain" onClick={() => void goTo(id)}>
-                Switch<span class="sr-only">: {shownText(name)}</span>
+              <button type="button" class="plain" onClick={() => void switchOrganization(id)}>
+                Switch<span class="sr-only">: {renderText(name)}</span>
               </button>
             )}
           </li>
         ))}
       </ul>
-      {isPermitted(createCall) ? <Create /> : null}
+      {isPermitted(createCall) ? <CreateOrganizationForm /> : null}
     </>
   );
 };

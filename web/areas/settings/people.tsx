@@ -5,22 +5,22 @@ import type { listUsers } from '../../../api/groups/users/list-users.ts';
 import type { getUser, patchUser, removeUser, resetMemberMultiFactor } from '../../../api/groups/users/members.ts';
 import type { listRoles } from '../../../api/groups/users/roles.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf, type Filtered } from '../../client/call.ts';
+import { declareCall, type ResponseBody, type WithFilters } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
-type Member = Answered<typeof listUsers>['items'][number];
+type Member = ResponseBody<typeof listUsers>['items'][number];
 type Role = Member['role'];
 
-const rolesCall = callOf<typeof listRoles>('GET', '/api/roles');
+const rolesCall = declareCall<typeof listRoles>('GET', '/api/roles');
 
-/** Roles that this user may assign, and the assigned one. */
-const Roles = ({
+/** Select of the roles that the user may assign, and the current role */
+const RoleSelect = ({
   name,
   value,
   onChange,
@@ -29,8 +29,8 @@ const Roles = ({
   readonly value: Role;
   readonly onChange?: (role: Role) => void;
 }) => {
-  const { answer } = useQuery(rolesCall, {});
-  const roles = answer?.items.filter(({ id, grantable }) => grantable || id === value).map(({ id }) => id) ?? [value];
+  const { response } = useQuery(rolesCall, {});
+  const roles = response?.items.filter(({ id, grantable }) => grantable || id === value).map(({ id }) => id) ?? [value];
   return (
     <label>
       Role{' '}
@@ -45,13 +45,13 @@ const Roles = ({
   );
 };
 
-const AllRoles = () => {
-  const { answer } = useQuery(rolesCall, {});
+const RoleDescriptions = () => {
+  const { response } = useQuery(rolesCall, {});
   return (
     <details>
       <summary>Permissions of each role</summary>
       <dl>
-        {answer?.items.map(({ id, summary }) => (
+        {response?.items.map(({ id, summary }) => (
           <div key={id}>
             <dt>{id}</dt>
             <dd>{summary}.</dd>
@@ -62,58 +62,58 @@ const AllRoles = () => {
   );
 };
 
-const Change = ({ member }: { readonly member: Member }) => {
-  const [changing] = useState(() => new Action(callOf<typeof patchUser>('PATCH', '/api/users/{id}')));
-  const [removing] = useState(() => new Action(callOf<typeof removeUser>('DELETE', '/api/users/{id}')));
-  const [resetting] = useState(
-    () => new Action(callOf<typeof resetMemberMultiFactor>('DELETE', '/api/users/{id}/mfa')),
+const MemberActions = ({ member }: { readonly member: Member }) => {
+  const [updateAction] = useState(() => new Action(declareCall<typeof patchUser>('PATCH', '/api/users/{id}')));
+  const [removeAction] = useState(() => new Action(declareCall<typeof removeUser>('DELETE', '/api/users/{id}')));
+  const [resetAction] = useState(
+    () => new Action(declareCall<typeof resetMemberMultiFactor>('DELETE', '/api/users/{id}/mfa')),
   );
   const { id, role, disabled, multiFactor, name } = member;
   const params = { id };
-  const to = async (body: { role?: Role; disabled?: boolean }): Promise<void> => {
-    await changing.run({ params, body });
+  const updateMember = async (body: { role?: Role; disabled?: boolean }): Promise<void> => {
+    await updateAction.run({ params, body });
     refresh();
   };
   const remove = async (): Promise<void> => {
     if (!confirm(`Remove ${name} from the organization?`)) return;
-    if ((await removing.run({ params })) !== undefined) refresh();
+    if ((await removeAction.run({ params })) !== undefined) refresh();
   };
   return (
     <div class="act">
-      <Roles name="role" value={role} onChange={(next) => void to({ role: next })} />
-      <button type="button" class="plain" onClick={() => void to({ disabled: !disabled })}>
+      <RoleSelect name="role" value={role} onChange={(newRole) => void updateMember({ role: newRole })} />
+      <button type="button" class="plain" onClick={() => void updateMember({ disabled: !disabled })}>
         {disabled ? 'Enable' : 'Disable'}
       </button>
       {multiFactor ? (
-        <button type="button" class="plain" onClick={() => void resetting.run({ params }).then(refresh)}>
-          Reset the second factor
+        <button type="button" class="plain" onClick={() => void resetAction.run({ params }).then(refresh)}>
+          Reset two-factor authentication
         </button>
       ) : null}
       <button type="button" class="plain" onClick={() => void remove()}>
         Remove
       </button>
-      <Problem error={changing.error.value ?? removing.error.value ?? resetting.error.value} />
+      <ErrorMessage error={updateAction.error.value ?? removeAction.error.value ?? resetAction.error.value} />
     </div>
   );
 };
 
-export const People = listed({
+export const People = createListView({
   title: 'Users',
-  call: callOf<Filtered<typeof listUsers>>('GET', '/api/users'),
+  call: declareCall<WithFilters<typeof listUsers>>('GET', '/api/users'),
   search: 'Search by name or address',
-  Tools: AllRoles,
-  nothing: 'No users found.',
-  keyOf: ({ id }) => id,
-  one: { call: callOf<typeof getUser>('GET', '/api/users/{id}'), label: 'User' },
+  Tools: RoleDescriptions,
+  emptyText: 'No users found.',
+  toKey: ({ id }) => id,
+  readItem: { call: declareCall<typeof getUser>('GET', '/api/users/{id}'), label: 'User' },
   columns: {
     Name: ({ name }) => name,
     Address: ({ email }) => email,
     Role: ({ role }) => role,
     'Two-factor': ({ multiFactor }) => (multiFactor ? 'yes' : 'no'),
     State: ({ disabled }) => (disabled ? 'disabled' : 'active'),
-    Joined: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+    Joined: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
   },
-  Open: ({
+  ItemPanel: ({
     id,
     item,
     onClose,
@@ -125,17 +125,17 @@ export const People = listed({
     <SidePanel label="User" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? null : (
         <>
-          <Change key={`${item.version}`} member={item} />
-          <Fields values={{ address: item.email, role: item.role, joined: shownMoment(item.createdAt) }} />
+          <MemberActions key={`${item.version}`} member={item} />
+          <Fields values={{ address: item.email, role: item.role, joined: formatIsoTime(item.createdAt) }} />
         </>
       )}
     </SidePanel>
   ),
 });
 
-const Invite = () => {
-  const [action] = useState(() => new Action(callOf<typeof invite>('POST', '/api/users/invitations')));
-  const run = async (form: HTMLFormElement): Promise<void> => {
+const InvitationForm = () => {
+  const [action] = useState(() => new Action(declareCall<typeof invite>('POST', '/api/users/invitations')));
+  const sendInvitation = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = { email: String(formData.get('email')), role: String(formData.get('role')) as Role };
     if ((await action.run({ body })) === undefined) return;
@@ -143,39 +143,39 @@ const Invite = () => {
     refresh();
   };
   return (
-    <ActionForm action={action} label="Invite" onSubmit={run}>
+    <ActionForm action={action} label="Invite" onSubmit={sendInvitation}>
       <label>
         Address <input name="email" type="email" required={true} maxLength={320} autocomplete="off" />
       </label>
-      <Roles name="role" value={'viewer' as Role} />
+      <RoleSelect name="role" value={'viewer' as Role} />
     </ActionForm>
   );
 };
 
-const Withdraw = ({ id, email }: { readonly id: string; readonly email: string }) => {
+const RevokeInvitation = ({ id, email }: { readonly id: string; readonly email: string }) => {
   const [action] = useState(
-    () => new Action(callOf<typeof withdrawInvitation>('DELETE', '/api/users/invitations/{id}')),
+    () => new Action(declareCall<typeof withdrawInvitation>('DELETE', '/api/users/invitations/{id}')),
   );
   return (
     <>
       <button type="button" class="plain" onClick={() => void action.run({ params: { id } }).then(refresh)}>
-        Revoke<span class="sr-only"> the invitation of {email}</span>
+        Revoke<span class="sr-only"> the invitation for {email}</span>
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
 
-export const Invitations = listed({
+export const Invitations = createListView({
   title: 'Invitations',
-  call: callOf<Filtered<typeof listInvitations>>('GET', '/api/users/invitations'),
-  Tools: Invite,
-  nothing: 'No pending invitations.',
-  keyOf: ({ id }) => id,
+  call: declareCall<WithFilters<typeof listInvitations>>('GET', '/api/users/invitations'),
+  Tools: InvitationForm,
+  emptyText: 'No pending invitations.',
+  toKey: ({ id }) => id,
   columns: {
     Address: ({ email }) => email,
     Role: ({ role }) => role,
-    Expires: ({ expiresAt, expired }) => `${shownMoment(expiresAt).slice(0, 16)}${expired ? ' (expired)' : ''}`,
-    Actions: ({ id, email }) => <Withdraw id={id} email={email} />,
+    Expires: ({ expiresAt, expired }) => `${formatIsoTime(expiresAt).slice(0, 16)}${expired ? ' (expired)' : ''}`,
+    Actions: ({ id, email }) => <RevokeInvitation id={id} email={email} />,
   },
 });

@@ -1,29 +1,38 @@
-/** Service accounts and their tokens */
+/** List of service accounts, and a side panel with the tokens of one */
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { removeAccount, serviceAccountResource } from '../../../api/groups/service-accounts/accounts.ts';
 import type { createToken, listTokens, revokeToken } from '../../../api/groups/service-accounts/tokens.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, creationOf, type Declared, type Filtered, readingOf } from '../../client/call.ts';
+import {
+  declareCall,
+  declareCreateCall,
+  declareReadCall,
+  type OperationDeclaration,
+  type WithFilters,
+} from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { listed } from '../../lists/declared-list.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Account, AccountForm, roles, Scopes } from './account-form.tsx';
 
-type Listed = Filtered<
-  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Account[] }> }
+type ListAccountsOperation = WithFilters<
+  OperationDeclaration & {
+    readonly method: 'GET';
+    readonly response: z.ZodType<{ readonly items: readonly Account[] }>;
+  }
 >;
 
-const Create = () => {
+const CreateAccountForm = () => {
   const [action] = useState(
-    () => new Action(creationOf<typeof serviceAccountResource, never>('/api/service-accounts')),
+    () => new Action(declareCreateCall<typeof serviceAccountResource, never>('/api/service-accounts')),
   );
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const createAccount = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = { name: String(formData.get('name')), role: String(formData.get('role')) };
     if ((await action.run({ body: body as never })) === undefined) return;
@@ -31,7 +40,7 @@ const Create = () => {
     refresh();
   };
   return (
-    <ActionForm action={action} label="Create service account" onSubmit={run}>
+    <ActionForm action={action} label="Create service account" onSubmit={createAccount}>
       <label>
         Name <input name="name" required={true} maxLength={256} autocomplete="off" />
       </label>
@@ -51,24 +60,29 @@ const Create = () => {
 
 const dayMs = 86_400_000;
 
-const NewToken = ({ id }: { readonly id: string }) => {
-  const [action] = useState(() => new Action(callOf<typeof createToken>('POST', '/api/service-accounts/{id}/tokens')));
+const CreateTokenForm = ({ id }: { readonly id: string }) => {
+  const [action] = useState(
+    () => new Action(declareCall<typeof createToken>('POST', '/api/service-accounts/{id}/tokens')),
+  );
   const [token, setToken] = useState('');
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const submit = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const scopes = String(formData.get('scopes'))
       .split(/[\s,]+/)
       .filter((scope) => scope !== '');
     const expiresAt = new Date(Date.now() + Number(formData.get('days')) * dayMs).toISOString();
-    const made = await action.run({ params: { id }, body: { name: String(formData.get('name')), scopes, expiresAt } });
-    if (made === undefined) return;
+    const createdToken = await action.run({
+      params: { id },
+      body: { name: String(formData.get('name')), scopes, expiresAt },
+    });
+    if (createdToken === undefined) return;
     form.reset();
-    setToken(made.token);
+    setToken(createdToken.token);
     refresh();
   };
   return (
     <>
-      <ActionForm action={action} label="Create token" onSubmit={run}>
+      <ActionForm action={action} label="Create token" onSubmit={submit}>
         <label>
           Purpose <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
@@ -95,21 +109,29 @@ const NewToken = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Revoke = ({ id, tokenId, name }: { readonly id: string; readonly tokenId: string; readonly name: string }) => {
+const RevokeToken = ({
+  id,
+  tokenId,
+  name,
+}: {
+  readonly id: string;
+  readonly tokenId: string;
+  readonly name: string;
+}) => {
   const [action] = useState(
-    () => new Action(callOf<typeof revokeToken>('DELETE', '/api/service-accounts/{id}/tokens/{tokenId}')),
+    () => new Action(declareCall<typeof revokeToken>('DELETE', '/api/service-accounts/{id}/tokens/{tokenId}')),
   );
   return (
     <>
       <button type="button" class="plain" onClick={() => void action.run({ params: { id, tokenId } }).then(refresh)}>
         Revoke<span class="sr-only"> {name}</span>
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
 
-const OpenAccount = ({
+const AccountPanel = ({
   id,
   item,
   onClose,
@@ -118,30 +140,32 @@ const OpenAccount = ({
   readonly item: Account | undefined;
   readonly onClose: () => void;
 }) => {
-  const [removing] = useState(() => new Action(callOf<typeof removeAccount>('DELETE', '/api/service-accounts/{id}')));
+  const [removeAction] = useState(
+    () => new Action(declareCall<typeof removeAccount>('DELETE', '/api/service-accounts/{id}')),
+  );
   const remove = async (): Promise<void> => {
     if (!confirm(`Delete the service account “${item?.name ?? id}” and its tokens?`)) return;
-    if ((await removing.run({ params: { id } })) === undefined) return;
+    if ((await removeAction.run({ params: { id } })) === undefined) return;
     onClose();
     refresh();
   };
-  const { answer, error } = useQuery(callOf<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens'), {
+  const { response, error } = useQuery(declareCall<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens'), {
     params: { id },
   });
   return (
     <SidePanel label="Service account" title={item?.name ?? id} onClose={onClose}>
-      <Problem error={error ?? removing.error.value} />
-      {item === undefined ? null : <AccountForm key={`${item.version}`} of={item} />}
-      <NewToken id={id} />
+      <ErrorMessage error={error ?? removeAction.error.value} />
+      {item === undefined ? null : <AccountForm key={`${item.version}`} account={item} />}
+      <CreateTokenForm id={id} />
       <Scopes />
       <h3>Tokens</h3>
       <ul class="links column">
-        {answer?.items.map((token) => (
+        {response?.items.map((token) => (
           <li key={token.id}>
-            <b>{shownText(token.name)}</b> <code>{shownText(token.prefix)}</code> {token.scopes.join(' ')}, until{' '}
-            {shownMoment(token.expiresAt).slice(0, 16)}, last used{' '}
-            {shownMoment(token.lastUsedAt).slice(0, 16) || 'never'}{' '}
-            <Revoke id={id} tokenId={token.id} name={token.name} />
+            <b>{renderText(token.name)}</b> <code>{renderText(token.prefix)}</code> {token.scopes.join(' ')}, until{' '}
+            {formatIsoTime(token.expiresAt).slice(0, 16)}, last used{' '}
+            {formatIsoTime(token.lastUsedAt).slice(0, 16) || 'never'}{' '}
+            <RevokeToken id={id} tokenId={token.id} name={token.name} />
           </li>
         ))}
       </ul>
@@ -152,19 +176,22 @@ const OpenAccount = ({
   );
 };
 
-export const ServiceAccounts = listed({
+export const ServiceAccounts = createListView({
   title: 'Service accounts',
-  call: callOf<Listed>('GET', '/api/service-accounts'),
+  call: declareCall<ListAccountsOperation>('GET', '/api/service-accounts'),
   search: 'Search by name',
-  Tools: Create,
-  nothing: 'No service accounts yet.',
-  keyOf: ({ id }) => id,
-  one: { call: readingOf<typeof serviceAccountResource>('/api/service-accounts/{id}'), label: 'Service account' },
+  Tools: CreateAccountForm,
+  emptyText: 'No service accounts yet.',
+  toKey: ({ id }) => id,
+  readItem: {
+    call: declareReadCall<typeof serviceAccountResource>('/api/service-accounts/{id}'),
+    label: 'Service account',
+  },
   columns: {
     Name: ({ name }) => name,
     Role: ({ role }) => role,
     State: ({ disabled }) => (disabled ? <span class="text-error">disabled</span> : 'active'),
-    Created: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+    Created: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
   },
-  Open: OpenAccount,
+  ItemPanel: AccountPanel,
 });

@@ -1,20 +1,20 @@
 /** Usage over time by telemetry signal, project, key or service */
 import { useMemo } from 'preact/hooks';
 import type { getUsageTimeSeries } from '../../../api/groups/usage/timeseries.ts';
-import { Lines } from '../../charts/lines.tsx';
-import { type Answered, callOf } from '../../client/call.ts';
-import { change, inAddress } from '../../frame/address.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { LineChart } from '../../charts/lines.tsx';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { readParam, setParams } from '../../frame/address.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 
-type Volumes = Answered<typeof getUsageTimeSeries>;
+type UsageSeries = ResponseBody<typeof getUsageTimeSeries>;
 
-const groups = { signal: 'signal', project: 'project', key: 'key', service: 'service' } as const;
-const steps = { day: 'days', hour: 'hours' } as const;
+const groupings = { signal: 'signal', project: 'project', key: 'key', service: 'service' } as const;
+const intervals = { day: 'days', hour: 'hours' } as const;
 const stepMs = { hour: 3_600_000, day: 86_400_000 } as const;
 
-/** Accepted bytes; for services the stored bytes, because only stored data has a service. */
-const linesOf = ({ series, from, to, step }: Volumes) => {
+/** Returns accepted bytes. Lines of services have stored bytes, because only stored data has a service. */
+const toChartLines = ({ series, from, to, step }: UsageSeries) => {
   const first = Math.floor(Date.parse(from) / stepMs[step]) * stepMs[step];
   const count = Math.ceil((Date.parse(to) - first) / stepMs[step]);
   return {
@@ -27,24 +27,24 @@ const linesOf = ({ series, from, to, step }: Volumes) => {
   };
 };
 
-const oneOf = <Key extends string>(of: Readonly<Record<Key, string>>, written: string, defaultKey: Key): Key =>
-  written in of ? (written as Key) : defaultKey;
+const toKey = <Key extends string>(options: Readonly<Record<Key, string>>, text: string, defaultKey: Key): Key =>
+  text in options ? (text as Key) : defaultKey;
 
-const Choice = ({
+const SelectParameter = ({
   label,
   name,
-  of,
+  options,
   value,
 }: {
   readonly label: string;
   readonly name: string;
-  readonly of: Readonly<Record<string, string>>;
+  readonly options: Readonly<Record<string, string>>;
   readonly value: string;
 }) => (
   <label>
     {label}{' '}
-    <select value={value} onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}>
-      {Object.entries(of).map(([key, title]) => (
+    <select value={value} onChange={({ currentTarget }) => setParams({ [name]: currentTarget.value })}>
+      {Object.entries(options).map(([key, title]) => (
         <option key={key} value={key}>
           {title}
         </option>
@@ -54,34 +54,36 @@ const Choice = ({
 );
 
 export const UsageOverTime = () => {
-  const by = oneOf(groups, inAddress('by'), 'signal');
-  const step = oneOf(steps, inAddress('step'), 'day');
-  const queryState = useQuery(callOf<typeof getUsageTimeSeries>('GET', '/api/usage/timeseries'), {
+  const by = toKey(groupings, readParam('by'), 'signal');
+  const step = toKey(intervals, readParam('step'), 'day');
+  const queryState = useQuery(declareCall<typeof getUsageTimeSeries>('GET', '/api/usage/timeseries'), {
     query: { by, step },
   });
-  const { answer, error } = queryState;
-  const drawn = useMemo(() => (answer === undefined ? undefined : linesOf(answer)), [answer]);
+  const { response, error } = queryState;
+  const chart = useMemo(() => (response === undefined ? undefined : toChartLines(response)), [response]);
   return (
     <section aria-label="Usage over time">
       <h2>Over time</h2>
       <div class="toolbar">
-        <Choice label="Group by" name="by" of={groups} value={by} />
-        <Choice label="Interval" name="step" of={steps} value={step} />
+        <SelectParameter label="Group by" name="by" options={groupings} value={by} />
+        <SelectParameter label="Interval" name="step" options={intervals} value={step} />
       </div>
-      <Problem error={error} />
-      {answer === undefined || drawn === undefined ? null : (
+      <ErrorMessage error={error} />
+      {response === undefined || chart === undefined ? null : (
         <>
-          <Lines
-            title={`Bytes by ${answer.by}`}
+          <LineChart
+            title={`Bytes by ${response.by}`}
             unit="By"
-            steps={drawn.times}
-            stepMs={stepMs[answer.step]}
-            lines={drawn.lines}
+            steps={chart.times}
+            stepMs={stepMs[response.step]}
+            lines={chart.lines}
           />
-          {answer.excluded === 0 ? null : <p class="soft">Not shown: {answer.excluded} with less data.</p>}
+          {response.excluded === 0 ? null : (
+            <p class="soft">{response.excluded} groups with less data are not shown.</p>
+          )}
         </>
       )}
-      <Freshness of={queryState} />
+      <Freshness queryState={queryState} />
     </section>
   );
 };

@@ -1,51 +1,51 @@
-/** Usage in the period of the plan, and quotas */
+/** Usage in the billing period, and quotas */
 import { useState } from 'preact/hooks';
 import type { getQuotas, setQuotas } from '../../../api/groups/usage/quotas.ts';
 import type { getUsage } from '../../../api/groups/usage/show.ts';
-import { knownNumber } from '../../charts/known.tsx';
-import { shownValue } from '../../charts/values.ts';
+import { renderKnownNumber } from '../../charts/known.tsx';
+import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { UsageOverTime } from './usage-over-time.tsx';
 
-type Quotas = Answered<typeof getQuotas>;
+type Quotas = ResponseBody<typeof getQuotas>;
 const gibibyte = 1024 ** 3;
 
-const inBytes = (text: FormDataEntryValue | null): number | null =>
+const parseGibibytes = (text: FormDataEntryValue | null): number | null =>
   text === null || String(text).trim() === '' ? null : Math.round(Number(text) * gibibyte);
-const inGibibytes = (bytes: number | null): string => (bytes === null ? '' : String(bytes / gibibyte));
+const formatGibibytes = (bytes: number | null): string => (bytes === null ? '' : String(bytes / gibibyte));
 
 const windows = ['day', 'month'] as const;
 const thresholds = { warnBytes: 'warn above', rejectBytes: 'reject above' } as const;
 
-const setCall = callOf<typeof setQuotas>('PUT', '/api/usage/quotas');
+const setCall = declareCall<typeof setQuotas>('PUT', '/api/usage/quotas');
 
-/** Thresholds of the total; those of single telemetry signals remain unchanged. */
-const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
+/** Form for the total quotas; quotas of single telemetry signals remain unchanged */
+const QuotaForm = ({ quotas }: { readonly quotas: Quotas }) => {
   const [action] = useState(() => new Action(setCall));
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const save = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const of = (window: (typeof windows)[number]) => ({
+    const readWindow = (window: (typeof windows)[number]) => ({
       ...quotas[window],
       total: {
         ...quotas[window].total,
-        warnBytes: inBytes(formData.get(`${window} warnBytes`)),
-        rejectBytes: inBytes(formData.get(`${window} rejectBytes`)),
+        warnBytes: parseGibibytes(formData.get(`${window} warnBytes`)),
+        rejectBytes: parseGibibytes(formData.get(`${window} rejectBytes`)),
       },
     });
-    if ((await action.run({ body: { day: of('day'), month: of('month') } })) !== undefined) refresh();
+    if ((await action.run({ body: { day: readWindow('day'), month: readWindow('month') } })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label="Set quotas" onSubmit={run}>
+    <ActionForm action={action} label="Set quotas" onSubmit={save}>
       {windows.flatMap((window) =>
         Object.entries(thresholds).map(([name, title]) => (
           <label key={`${window} ${name}`}>
@@ -53,7 +53,7 @@ const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
             <input
               name={`${window} ${name}`}
               inputMode="decimal"
-              defaultValue={inGibibytes(quotas[window].total[name as keyof typeof thresholds] ?? null)}
+              defaultValue={formatGibibytes(quotas[window].total[name as keyof typeof thresholds] ?? null)}
               autocomplete="off"
             />
           </label>
@@ -63,23 +63,23 @@ const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
   );
 };
 
-const bytes = (value: number | null): string => (value === null ? 'no limit' : shownValue(value, 'By'));
+const formatLimit = (value: number | null): string => (value === null ? 'no limit' : formatQuantity(value, 'By'));
 
-const QuotaStates = ({ quotas }: { readonly quotas: Quotas }) => (
+const QuotaTable = ({ quotas }: { readonly quotas: Quotas }) => (
   <table class="figures">
     <TableHeader columns={['Quota', 'Used', 'Warns above', 'Rejects above', 'Set by', 'State', 'Resets at']} />
     <tbody>
       {quotas.states.map(({ window, scope, usedBytes, warnBytes, rejectBytes, setBy, state, resetsAt }) => (
         <tr key={`${window} ${scope}`}>
           <td>
-            {scope} a {window}
+            {scope} per {window}
           </td>
-          <td>{bytes(usedBytes)}</td>
-          <td>{bytes(warnBytes)}</td>
-          <td>{bytes(rejectBytes)}</td>
+          <td>{formatLimit(usedBytes)}</td>
+          <td>{formatLimit(warnBytes)}</td>
+          <td>{formatLimit(rejectBytes)}</td>
           <td>{setBy}</td>
           <td class={state === 'ok' ? '' : 'text-error'}>{state}</td>
-          <td>{shownMoment(resetsAt).slice(0, 16)}</td>
+          <td>{formatIsoTime(resetsAt).slice(0, 16)}</td>
         </tr>
       ))}
     </tbody>
@@ -87,33 +87,33 @@ const QuotaStates = ({ quotas }: { readonly quotas: Quotas }) => (
 );
 
 export const Usage = () => {
-  const queryState = useQuery(callOf<typeof getUsage>('GET', '/api/usage'), { query: {} });
-  const { answer, error } = queryState;
-  const known = useQuery(callOf<typeof getQuotas>('GET', '/api/usage/quotas'), {});
+  const queryState = useQuery(declareCall<typeof getUsage>('GET', '/api/usage'), { query: {} });
+  const { response, error } = queryState;
+  const quotasQuery = useQuery(declareCall<typeof getQuotas>('GET', '/api/usage/quotas'), {});
   return (
     <>
-      <Scrolled class="scrolled" label="Usage">
-        <Problem error={error} />
-        {answer === undefined ? null : (
+      <ScrollRegion class="scrolled" label="Usage">
+        <ErrorMessage error={error} />
+        {response === undefined ? null : (
           <>
             <p>
-              Plan <b>{shownText(answer.plan.name)}</b>, from {shownMoment(answer.period.from).slice(0, 10)} to{' '}
-              {shownMoment(answer.period.to).slice(0, 10)}. Today {bytes(answer.today.bytes)} of{' '}
-              {bytes(answer.today.limitBytes)}.
+              Plan <b>{renderText(response.plan.name)}</b>, from {formatIsoTime(response.period.from).slice(0, 10)} to{' '}
+              {formatIsoTime(response.period.to).slice(0, 10)}. Today {formatLimit(response.today.bytes)} of{' '}
+              {formatLimit(response.today.limitBytes)}.
             </p>
             <table class="figures">
               <TableHeader
                 columns={['Signal', 'Records', 'Bytes', 'Stored records', 'Dead letters', 'Projected bytes']}
               />
               <tbody>
-                {Object.entries({ ...answer.signals, total: answer.total }).map(([name, volume]) => (
+                {Object.entries({ ...response.signals, total: response.total }).map(([name, volume]) => (
                   <tr key={name}>
                     <td>{name}</td>
-                    <td>{shownValue(volume.accepted.records, '')}</td>
-                    <td>{shownValue(volume.accepted.bytes, 'By')}</td>
-                    <td>{shownValue(volume.landed.records, '')}</td>
-                    <td>{shownValue(volume.deadLettered.records, '')}</td>
-                    <td>{knownNumber(volume.forecast.bytes, 'By')}</td>
+                    <td>{formatQuantity(volume.accepted.records, '')}</td>
+                    <td>{formatQuantity(volume.accepted.bytes, 'By')}</td>
+                    <td>{formatQuantity(volume.landed.records, '')}</td>
+                    <td>{formatQuantity(volume.deadLettered.records, '')}</td>
+                    <td>{renderKnownNumber(volume.forecast.bytes, 'By')}</td>
                   </tr>
                 ))}
               </tbody>
@@ -122,15 +122,21 @@ export const Usage = () => {
         )}
         <UsageOverTime />
         <h2>Quotas</h2>
-        <Problem error={known.error} />
-        {known.answer === undefined ? null : (
+        <ErrorMessage error={quotasQuery.error} />
+        {quotasQuery.response === undefined ? null : (
           <>
-            {known.answer.states.length === 0 ? <p class="soft">No quotas.</p> : <QuotaStates quotas={known.answer} />}
-            {isPermitted(setCall) ? <SetQuotas key={JSON.stringify(known.answer.day)} quotas={known.answer} /> : null}
+            {quotasQuery.response.states.length === 0 ? (
+              <p class="soft">No quotas.</p>
+            ) : (
+              <QuotaTable quotas={quotasQuery.response} />
+            )}
+            {isPermitted(setCall) ? (
+              <QuotaForm key={JSON.stringify(quotasQuery.response.day)} quotas={quotasQuery.response} />
+            ) : null}
           </>
         )}
-      </Scrolled>
-      <Freshness of={queryState} />
+      </ScrollRegion>
+      <Freshness queryState={queryState} />
     </>
   );
 };

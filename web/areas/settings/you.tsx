@@ -1,4 +1,4 @@
-/** Sign-in settings: password, second factor, sessions, and organizations */
+/** Security settings of the user: password, two-factor authentication, sessions and organizations */
 import { useState } from 'preact/hooks';
 import type {
   confirmMultiFactor,
@@ -9,32 +9,32 @@ import type {
 import type { changePassword } from '../../../api/groups/authentication/password.ts';
 import type { endSession, listSessions } from '../../../api/groups/authentication/sessions.ts';
 import { Action } from '../../client/action.ts';
-import { type Answered, callOf } from '../../client/call.ts';
+import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { Organizations } from './organizations.tsx';
 
-const passwordCall = callOf<typeof changePassword>('POST', '/auth/change-password');
-const enrollCall = callOf<typeof enrollMultiFactor>('POST', '/auth/mfa/enroll');
-const confirmCall = callOf<typeof confirmMultiFactor>('POST', '/auth/mfa/confirm');
-const renewCall = callOf<typeof renewRecoveryCodes>('POST', '/auth/mfa/recovery-codes');
-const turnOffCall = callOf<typeof turnMultiFactorOff>('DELETE', '/auth/mfa');
-const sessionsCall = callOf<typeof listSessions>('GET', '/auth/sessions');
-const endCall = callOf<typeof endSession>('DELETE', '/auth/sessions/{id}');
+const passwordCall = declareCall<typeof changePassword>('POST', '/auth/change-password');
+const enrollCall = declareCall<typeof enrollMultiFactor>('POST', '/auth/mfa/enroll');
+const confirmCall = declareCall<typeof confirmMultiFactor>('POST', '/auth/mfa/confirm');
+const renewCall = declareCall<typeof renewRecoveryCodes>('POST', '/auth/mfa/recovery-codes');
+const turnOffCall = declareCall<typeof turnMultiFactorOff>('DELETE', '/auth/mfa');
+const sessionsCall = declareCall<typeof listSessions>('GET', '/auth/sessions');
+const endCall = declareCall<typeof endSession>('DELETE', '/auth/sessions/{id}');
 
-/** Returns the typed values without empty ones. */
-const typedIn = (form: HTMLFormElement): Readonly<Record<string, string>> =>
+/** Returns the values of the form fields that are not empty. */
+const readFilledFields = (form: HTMLFormElement): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...new FormData(form)].map(([name, value]) => [name, String(value)]).filter(([, value]) => value),
   );
 
-const Secret = ({
+const PasswordInput = ({
   label,
   name,
   isNew = false,
@@ -55,32 +55,32 @@ const Secret = ({
   </label>
 );
 
-const Code = ({ label, isRequired = true }: { readonly label: string; readonly isRequired?: boolean }) => (
+const CodeInput = ({ label, isRequired = true }: { readonly label: string; readonly isRequired?: boolean }) => (
   <label>
     {label} <input name="code" required={isRequired} maxLength={32} autocomplete="one-time-code" spellcheck={false} />
   </label>
 );
 
-const Password = () => {
+const PasswordForm = () => {
   const [action] = useState(() => new Action(passwordCall));
   const [message, setMessage] = useState('');
-  const run = async (form: HTMLFormElement): Promise<void> => {
+  const savePassword = async (form: HTMLFormElement): Promise<void> => {
     setMessage('');
-    const { currentPassword = '', newPassword = '', code } = typedIn(form);
+    const { currentPassword = '', newPassword = '', code } = readFilledFields(form);
     const body = { currentPassword, newPassword, ...(code === undefined ? {} : { code }) };
-    const answer = await action.run({ body });
-    if (answer === undefined) return;
+    const response = await action.run({ body });
+    if (response === undefined) return;
     form.reset();
-    setMessage(`The password was changed. Other sessions ended: ${answer.endedSessions}.`);
+    setMessage(`The password was changed. Other sessions ended: ${response.endedSessions}.`);
     refresh();
   };
   return (
-    <ActionForm action={action} label="Change password" onSubmit={run} message={message}>
-      {/* So that password managers can identify the account. */}
+    <ActionForm action={action} label="Change password" onSubmit={savePassword} message={message}>
+      {/* Password managers identify the account by this field. */}
       <input hidden={true} autocomplete="username" readOnly={true} value={session.value?.user.email} />
-      <Secret label="Your password" name="currentPassword" />
-      <Secret label="New password" name="newPassword" isNew={true} />
-      <Code label="Code (if two-factor authentication is on)" isRequired={false} />
+      <PasswordInput label="Your password" name="currentPassword" />
+      <PasswordInput label="New password" name="newPassword" isNew={true} />
+      <CodeInput label="Code (if two-factor authentication is on)" isRequired={false} />
     </ActionForm>
   );
 };
@@ -88,8 +88,8 @@ const Password = () => {
 const RecoveryCodes = ({ codes }: { readonly codes: readonly string[] }) => (
   <div role="status">
     <p>
-      Two-factor authentication is on. Each recovery code replaces the authenticator once. The codes are shown only
-      once:
+      Two-factor authentication is on. You can use each recovery code once instead of the authenticator app. The codes
+      are shown only once:
     </p>
     <ul>
       {codes.map((code) => (
@@ -101,72 +101,72 @@ const RecoveryCodes = ({ codes }: { readonly codes: readonly string[] }) => (
   </div>
 );
 
-const SetUp = () => {
-  const [enrolling] = useState(() => new Action(enrollCall));
-  const [confirming] = useState(() => new Action(confirmCall));
-  const [enrolled, setEnrolled] = useState<Answered<typeof enrollMultiFactor>>();
+const EnrollmentForm = () => {
+  const [enrollAction] = useState(() => new Action(enrollCall));
+  const [confirmAction] = useState(() => new Action(confirmCall));
+  const [enrollment, setEnrollment] = useState<ResponseBody<typeof enrollMultiFactor>>();
   const [codes, setCodes] = useState<readonly string[]>();
   if (codes !== undefined) return <RecoveryCodes codes={codes} />;
-  if (enrolled === undefined)
+  if (enrollment === undefined)
     return (
       <ActionForm
-        action={enrolling}
+        action={enrollAction}
         label="Set up two-factor authentication"
-        onSubmit={async () => setEnrolled(await enrolling.run({}))}
+        onSubmit={async () => setEnrollment(await enrollAction.run({}))}
       >
         <p>Use an authenticator app on your phone, which shows a new code every 30 seconds.</p>
       </ActionForm>
     );
   const confirm = async (form: HTMLFormElement): Promise<void> => {
-    const { code = '' } = typedIn(form);
-    setCodes((await confirming.run({ body: { code, endOtherSessions: true } }))?.recoveryCodes);
+    const { code = '' } = readFilledFields(form);
+    setCodes((await confirmAction.run({ body: { code, endOtherSessions: true } }))?.recoveryCodes);
   };
   return (
     <>
       <p>
-        Scan this QR code with the app, or enter <code>{enrolled.secret}</code> in the app.
+        Scan this QR code with the app, or enter <code>{enrollment.secret}</code> in the app.
       </p>
-      <img class="qr" src={enrolled.qrCode} alt="QR code of the secret" />
-      <ActionForm action={confirming} label="Turn on" onSubmit={confirm}>
-        <Code label="Code from the app" />
+      <img class="qr" src={enrollment.qrCode} alt="QR code of the secret" />
+      <ActionForm action={confirmAction} label="Turn on" onSubmit={confirm}>
+        <CodeInput label="Code from the app" />
       </ActionForm>
     </>
   );
 };
 
 const MultiFactorSettings = () => {
-  const [renewing] = useState(() => new Action(renewCall));
-  const [disabling] = useState(() => new Action(turnOffCall));
+  const [renewAction] = useState(() => new Action(renewCall));
+  const [turnOffAction] = useState(() => new Action(turnOffCall));
   const [codes, setCodes] = useState<readonly string[]>();
   const [message, setMessage] = useState('');
   const renew = async (form: HTMLFormElement): Promise<void> => {
-    const { code = '' } = typedIn(form);
-    setCodes((await renewing.run({ body: { code } }))?.recoveryCodes);
+    const { code = '' } = readFilledFields(form);
+    setCodes((await renewAction.run({ body: { code } }))?.recoveryCodes);
   };
   const turnOff = async (form: HTMLFormElement): Promise<void> => {
-    const { code = '', password = '' } = typedIn(form);
-    if ((await disabling.run({ body: { code, password } })) !== undefined)
+    const { code = '', password = '' } = readFilledFields(form);
+    if ((await turnOffAction.run({ body: { code, password } })) !== undefined)
       setMessage('Two-factor authentication is off.');
     form.reset();
   };
   return (
     <details>
       <summary>Manage two-factor authentication</summary>
-      <ActionForm action={renewing} label="Create new recovery codes" onSubmit={renew}>
-        <Code label="Code to create recovery codes" />
+      <ActionForm action={renewAction} label="Create new recovery codes" onSubmit={renew}>
+        <CodeInput label="Code to create recovery codes" />
       </ActionForm>
       {codes === undefined ? null : <RecoveryCodes codes={codes} />}
-      <ActionForm action={disabling} label="Turn off" onSubmit={turnOff} message={message}>
-        <Secret label="Password to turn off" name="password" />
-        <Code label="Code to turn off" />
+      <ActionForm action={turnOffAction} label="Turn off" onSubmit={turnOff} message={message}>
+        <PasswordInput label="Password to turn off" name="password" />
+        <CodeInput label="Code to turn off" />
       </ActionForm>
     </details>
   );
 };
 
-type SignedIn = Answered<typeof listSessions>['items'][number];
+type SignInSession = ResponseBody<typeof listSessions>['items'][number];
 
-const End = ({ of: { id, lastUsedAt } }: { readonly of: SignedIn }) => {
+const EndSession = ({ signInSession: { id, lastUsedAt } }: { readonly signInSession: SignInSession }) => {
   const [action] = useState(() => new Action(endCall));
   const end = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
@@ -174,41 +174,41 @@ const End = ({ of: { id, lastUsedAt } }: { readonly of: SignedIn }) => {
   return (
     <>
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
-        End session<span class="sr-only"> last used {shownMoment(lastUsedAt)}</span>
+        End session<span class="sr-only"> last used {formatIsoTime(lastUsedAt)}</span>
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
 
-const Sessions = ({ items }: { readonly items: readonly SignedIn[] }) => (
+const SessionList = ({ items }: { readonly items: readonly SignInSession[] }) => (
   <ul class="sessions">
-    {items.map((one) => (
-      <li key={one.id}>
-        <bdi>{shownText(one.userAgent)}</bdi> from {one.address}, in <bdi>{shownText(one.tenant.name)}</bdi>, started{' '}
-        {shownMoment(one.createdAt).slice(0, 16)}, last used {shownMoment(one.lastUsedAt).slice(0, 16)}:{' '}
-        {one.current ? <b>current session</b> : <End of={one} />}
+    {items.map((item) => (
+      <li key={item.id}>
+        <bdi>{renderText(item.userAgent)}</bdi> from {item.address}, in <bdi>{renderText(item.tenant.name)}</bdi>,
+        started {formatIsoTime(item.createdAt).slice(0, 16)}, last used {formatIsoTime(item.lastUsedAt).slice(0, 16)}:{' '}
+        {item.current ? <b>current session</b> : <EndSession signInSession={item} />}
       </li>
     ))}
   </ul>
 );
 
-export const You = () => {
+export const SecuritySettings = () => {
   const queryState = useQuery(sessionsCall, { query: {} });
   return (
     <>
-      <Scrolled class="scrolled" label="Security">
+      <ScrollRegion class="scrolled" label="Security">
         <h2>Password</h2>
-        <Password />
+        <PasswordForm />
         <h2>Two-factor authentication</h2>
-        <SetUp />
+        <EnrollmentForm />
         <MultiFactorSettings />
         <h2>Active sessions</h2>
-        <Problem error={queryState.error} />
-        <Sessions items={queryState.answer?.items ?? []} />
+        <ErrorMessage error={queryState.error} />
+        <SessionList items={queryState.response?.items ?? []} />
         <Organizations />
-      </Scrolled>
-      <Freshness of={queryState} />
+      </ScrollRegion>
+      <Freshness queryState={queryState} />
     </>
   );
 };

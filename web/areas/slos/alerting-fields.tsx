@@ -1,56 +1,57 @@
-/** Alerts of an SLO: burn rate rules, and labels and annotations */
+/** Form fields for the alerts of an SLO: burn-rate rules, labels and annotations */
 import { useState } from 'preact/hooks';
-import { CheckInput, ChoiceInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
-import type { Alerting, WrongAt } from './calls.ts';
+import { CheckInput, NumberInput, PairsInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import type { Alerting, FindProblem } from './calls.ts';
 
 type Rule = NonNullable<Alerting['rules']>[number];
 
-const at = 'query.alerting';
+const alertingPath = 'query.alerting';
 const severities = { page: 'page', ticket: 'ticket' } as const;
 const defaultRule: Rule = { severity: 'page', rate: 14.4, long: '1h', short: '5m' };
 
 const RuleFields = ({
   rule,
   index,
-  wrong,
+  findProblem,
   onChange,
   onRemove,
 }: {
   readonly rule: Rule;
   readonly index: number;
-  readonly wrong: WrongAt;
+  readonly findProblem: FindProblem;
   readonly onChange: (rule: Rule) => void;
   readonly onRemove: () => void;
 }) => {
-  const problem = (field: keyof Rule): string | undefined => wrong(`${at}.rules.${index}.${field}`);
+  const findFieldProblem = (field: keyof Rule): string | undefined =>
+    findProblem(`${alertingPath}.rules.${index}.${field}`);
   return (
     <fieldset>
       <legend>Burn-rate rule {index + 1}</legend>
-      <ChoiceInput
+      <RecordSelectInput
         label="Severity"
         options={severities}
         value={rule.severity}
-        problem={problem('severity')}
+        problem={findFieldProblem('severity')}
         onChange={(severity) => onChange({ ...rule, severity })}
       />
       <NumberInput
         label="Burn rate"
         value={rule.rate}
-        problem={problem('rate')}
+        problem={findFieldProblem('rate')}
         onChange={(rate) => onChange({ ...rule, rate: rate ?? 0 })}
       />
       <TextInput
         label="Long window"
         maxLength={16}
         value={rule.long}
-        problem={problem('long')}
+        problem={findFieldProblem('long')}
         onChange={(long) => onChange({ ...rule, long: long.trim() })}
       />
       <TextInput
         label="Short window"
         maxLength={16}
         value={rule.short}
-        problem={problem('short')}
+        problem={findFieldProblem('short')}
         onChange={(short) => onChange({ ...rule, short: short.trim() })}
       />
       <button type="button" class="plain" onClick={onRemove}>
@@ -62,21 +63,21 @@ const RuleFields = ({
 
 export const AlertingFields = ({
   alerting,
-  wrong,
+  findProblem,
   onChange,
 }: {
   readonly alerting: Alerting;
-  readonly wrong: WrongAt;
+  readonly findProblem: FindProblem;
   readonly onChange: (alerting: Alerting) => void;
 }) => {
   const { rules, severityLabels = {} } = alerting;
-  const [isOwn, setOwn] = useState(rules !== undefined);
-  const own = rules ?? [];
-  const setRules = (next: readonly Rule[]): void => onChange({ ...alerting, rules: [...next] });
-  const chooseOwn = (isNowOwn: boolean): void => {
+  const [hasCustomRules, setHasCustomRules] = useState(rules !== undefined);
+  const customRules = rules ?? [];
+  const setRules = (newRules: readonly Rule[]): void => onChange({ ...alerting, rules: [...newRules] });
+  const switchRules = (isCustom: boolean): void => {
     const { rules: _, ...others } = alerting;
-    setOwn(isNowOwn);
-    onChange(isNowOwn ? { ...others, rules: [defaultRule] } : others);
+    setHasCustomRules(isCustom);
+    onChange(isCustom ? { ...others, rules: [defaultRule] } : others);
   };
   return (
     <fieldset>
@@ -86,19 +87,19 @@ export const AlertingFields = ({
         value={alerting.enabled ?? true}
         onChange={(enabled) => onChange({ ...alerting, enabled })}
       />
-      <CheckInput label="Custom burn-rate rules" value={isOwn} onChange={chooseOwn} />
-      {own.map((rule, index) => (
+      <CheckInput label="Custom burn-rate rules" value={hasCustomRules} onChange={switchRules} />
+      {customRules.map((rule, index) => (
         <RuleFields
           key={index}
           rule={rule}
           index={index}
-          wrong={wrong}
-          onChange={(changed) => setRules(own.with(index, changed))}
-          onRemove={() => setRules(own.toSpliced(index, 1))}
+          findProblem={findProblem}
+          onChange={(newRule) => setRules(customRules.with(index, newRule))}
+          onRemove={() => setRules(customRules.toSpliced(index, 1))}
         />
       ))}
-      {isOwn ? (
-        <button type="button" class="plain" onClick={() => setRules([...own, defaultRule])}>
+      {hasCustomRules ? (
+        <button type="button" class="plain" onClick={() => setRules([...customRules, defaultRule])}>
           Add burn-rate rule
         </button>
       ) : null}
@@ -106,7 +107,7 @@ export const AlertingFields = ({
         label="Labels, one per line"
         hint="team=shop"
         value={alerting.labels ?? {}}
-        problem={wrong(`${at}.labels`)}
+        problem={findProblem(`${alertingPath}.labels`)}
         onChange={(labels) => onChange({ ...alerting, labels })}
       />
       {(['page', 'ticket'] as const).map((severity) => (
@@ -114,14 +115,14 @@ export const AlertingFields = ({
           key={severity}
           label={severity === 'page' ? 'Labels of pages, one per line' : 'Labels of tickets, one per line'}
           value={severityLabels[severity] ?? {}}
-          problem={wrong(`${at}.severityLabels.${severity}`)}
+          problem={findProblem(`${alertingPath}.severityLabels.${severity}`)}
           onChange={(labels) => onChange({ ...alerting, severityLabels: { ...severityLabels, [severity]: labels } })}
         />
       ))}
       <PairsInput
         label="Annotations, one per line"
         value={alerting.annotations ?? {}}
-        problem={wrong(`${at}.annotations`)}
+        problem={findProblem(`${alertingPath}.annotations`)}
         onChange={(annotations) => onChange({ ...alerting, annotations })}
       />
     </fieldset>

@@ -1,41 +1,41 @@
-/** An SLO as OpenSLO, or the fields that a version does not support */
+/** Export of an SLO as OpenSLO, or the fields that the selected version does not support */
 import { useState } from 'preact/hooks';
-import { addressOf } from '../../client/call.ts';
-import { ChoiceInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
+import { toUrl } from '../../client/call.ts';
+import { RecordSelectInput } from '../../editors/inputs.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
-import { Raw } from '../../lists/raw.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { exportCall } from './calls.ts';
 
 const versions = { v1: 'OpenSLO 1', v2alpha: 'OpenSLO 2 alpha', v1alpha: 'OpenSLO 1 alpha' } as const;
 
-export const Exported = ({ id }: { readonly id: string }) => {
+export const OpenSloExport = ({ id }: { readonly id: string }) => {
   const [version, setVersion] = useState<keyof typeof versions>('v1');
-  const sent = { params: { id }, query: { version } };
-  const { answer, error } = useQuery(exportCall, sent);
+  const request = { params: { id }, query: { version } };
+  const { response, error } = useQuery(exportCall, request);
   return (
     <>
-      <ChoiceInput label="Version" options={versions} value={version} problem={undefined} onChange={setVersion} />
+      <RecordSelectInput label="Version" options={versions} value={version} problem={undefined} onChange={setVersion} />
       {error === undefined ? null : error.details.length === 0 ? (
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       ) : (
         <div role="alert">
           <ul>
             {error.details.map(({ path, message }) => (
               <li key={`${path} ${message}`}>
-                <code>{shownText(path)}</code> {shownText(message)}
+                <code>{renderText(path)}</code> {renderText(message)}
               </li>
             ))}
           </ul>
         </div>
       )}
-      {answer === undefined || error !== undefined ? null : (
+      {response === undefined || error !== undefined ? null : (
         <>
-          <a href={addressOf(exportCall, sent)} download="objective.yaml">
+          <a href={toUrl(exportCall, request)} download="slo.yaml">
             Download
           </a>
-          <Raw label="OpenSLO" text={answer} />
+          <RawText label="OpenSLO" text={response} />
         </>
       )}
     </>

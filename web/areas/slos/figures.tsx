@@ -1,9 +1,10 @@
 /** Formats values of SLOs */
 
-export const share = (value: number | null): string => (value === null ? 'no data' : `${(100 * value).toFixed(3)} %`);
+export const formatRatio = (value: number | null): string =>
+  value === null ? 'no data' : `${(100 * value).toFixed(3)} %`;
 
-/** Remaining budget; a negative value means that it is overspent. */
-export const Left = ({ percent }: { readonly percent: number | null }) =>
+/** Remaining error budget; a negative value means that the budget is overspent */
+export const BudgetRemaining = ({ percent }: { readonly percent: number | null }) =>
   percent === null ? (
     <span class="soft">no data</span>
   ) : (

@@ -1,15 +1,22 @@
-/** Form of an SLO: indicator, target and window, and alerts */
+/** Form to create or edit an SLO: SLI, target, window and alerts */
 import { useState } from 'preact/hooks';
 import type { budgetings } from '../../../schemas/slo-slices.ts';
 import { useSaving } from '../../editors/form-state.tsx';
-import { CheckInput, ChoiceInput, NumberInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { CheckInput, NumberInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { AlertingFields } from './alerting-fields.tsx';
-import { changeSloCall, createSloCall, type Slo, type WrittenQuery, type WrittenSlo, type WrongAt } from './calls.ts';
-import { convertSli, kindOf, kinds, SliFields } from './sli-fields.tsx';
-import { calendarOf, WindowFields } from './window-fields.tsx';
+import {
+  createSloCall,
+  type FindProblem,
+  replaceSloCall,
+  type Slo,
+  type SloInput,
+  type SloQueryInput,
+} from './calls.ts';
+import { convertSli, SliFields, sliKinds, toSliKind } from './sli-fields.tsx';
+import { readCalendar, WindowFields } from './window-fields.tsx';
 
-const empty: WrittenSlo = {
+const emptySlo: SloInput = {
   name: '',
   description: '',
   type: 'availability',
@@ -22,46 +29,50 @@ const empty: WrittenSlo = {
   query: {},
 };
 
-const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Slo) =>
-  fields as WrittenSlo;
+const toFields = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Slo) =>
+  fields as SloInput;
 
-const countings: Readonly<Record<(typeof budgetings)[number], string>> = {
+const budgetingTitles: Readonly<Record<(typeof budgetings)[number], string>> = {
   occurrences: 'Events',
   timeslices: 'Time slices',
   'ratio-timeslices': 'Time slices by ratio',
 };
 
-/** Counting method of the SLO: events or time slices. */
-const CountingFields = ({
+/** Form fields for the budgeting method: events or time slices */
+const BudgetingFields = ({
   query,
-  wrong,
+  findProblem,
   onChange,
 }: {
-  readonly query: WrittenQuery;
-  readonly wrong: WrongAt;
-  readonly onChange: (query: WrittenQuery) => void;
+  readonly query: SloQueryInput;
+  readonly findProblem: FindProblem;
+  readonly onChange: (query: SloQueryInput) => void;
 }) => {
-  const { budgeting = 'occurrences', sliceTarget, minimumEvents, ...others } = query;
-  const all = { ...query, budgeting };
+  const { budgeting = 'occurrences', sliceTarget, minimumEvents, ...otherFields } = query;
+  const queryWithBudgeting = { ...query, budgeting };
   return (
     <fieldset>
       <legend>Budgeting method</legend>
-      <ChoiceInput
+      <RecordSelectInput
         label="Method"
-        options={countings}
+        options={budgetingTitles}
         value={budgeting}
-        problem={wrong('query.budgeting')}
-        onChange={(next) => {
-          const rest = { ...others, ...(minimumEvents === undefined ? {} : { minimumEvents }), budgeting: next };
-          onChange(next === 'timeslices' ? { ...rest, sliceTarget: sliceTarget ?? 0.95 } : rest);
+        problem={findProblem('query.budgeting')}
+        onChange={(newBudgeting) => {
+          const newQuery = {
+            ...otherFields,
+            ...(minimumEvents === undefined ? {} : { minimumEvents }),
+            budgeting: newBudgeting,
+          };
+          onChange(newBudgeting === 'timeslices' ? { ...newQuery, sliceTarget: sliceTarget ?? 0.95 } : newQuery);
         }}
       />
       {budgeting === 'timeslices' ? (
         <NumberInput
           label="Minimum good ratio of a time slice (0 to 1)"
           value={sliceTarget ?? null}
-          problem={wrong('query.sliceTarget')}
-          onChange={(value) => onChange({ ...all, sliceTarget: value ?? 0 })}
+          problem={findProblem('query.sliceTarget')}
+          onChange={(value) => onChange({ ...queryWithBudgeting, sliceTarget: value ?? 0 })}
         />
       ) : null}
       <TextInput
@@ -69,95 +80,101 @@ const CountingFields = ({
         hint="Whole minutes that divide the window: 1m, 5m, 1h"
         maxLength={16}
         value={query.slice ?? '1m'}
-        problem={wrong('query.slice')}
-        onChange={(text) => onChange({ ...all, slice: text.trim() })}
+        problem={findProblem('query.slice')}
+        onChange={(text) => onChange({ ...queryWithBudgeting, slice: text.trim() })}
       />
       <NumberInput
-        label="Minimum events (empty: at least two bad events)"
+        label="Minimum events (if empty: two bad events)"
         value={minimumEvents ?? null}
-        problem={wrong('query.minimumEvents')}
+        problem={findProblem('query.minimumEvents')}
         onChange={(value) => {
-          const { minimumEvents: _, ...rest } = all;
-          onChange(value === null ? rest : { ...rest, minimumEvents: value });
+          const { minimumEvents: _, ...withoutMinimum } = queryWithBudgeting;
+          onChange(value === null ? withoutMinimum : { ...withoutMinimum, minimumEvents: value });
         }}
       />
       <CheckInput
-        label="Exclude maintenance"
+        label="Exclude maintenance windows"
         value={query.excludeMaintenance ?? false}
-        onChange={(excludeMaintenance) => onChange({ ...all, excludeMaintenance })}
+        onChange={(excludeMaintenance) => onChange({ ...queryWithBudgeting, excludeMaintenance })}
       />
     </fieldset>
   );
 };
 
-export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
-  const [written, setWritten] = useState<WrittenSlo>(() => (before === undefined ? empty : fieldsIn(before)));
-  const { save, wrong, error, isRunning } = useSaving(createSloCall, changeSloCall, before);
-  const set = (fields: Partial<WrittenSlo>): void => setWritten((now) => ({ ...now, ...fields }));
-  const setQuery = (query: WrittenQuery): void => set({ query });
+export const SloForm = ({ savedItem }: { readonly savedItem: Slo | undefined }) => {
+  const [written, setWritten] = useState<SloInput>(() => (savedItem === undefined ? emptySlo : toFields(savedItem)));
+  const { save, findProblem, error, isRunning } = useSaving(createSloCall, replaceSloCall, savedItem);
+  const updateDraft = (fields: Partial<SloInput>): void =>
+    setWritten((currentDraft) => ({ ...currentDraft, ...fields }));
+  const setQuery = (query: SloQueryInput): void => updateDraft({ query });
   const { query } = written;
   return (
     <div class="form">
-      <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="Name"
+        value={written.name}
+        problem={findProblem('name')}
+        onChange={(name) => updateDraft({ name })}
+      />
       <TextInput
         label="Description"
         maxLength={4096}
         value={written.description ?? ''}
-        problem={wrong('description')}
-        onChange={(description) => set({ description })}
+        problem={findProblem('description')}
+        onChange={(description) => updateDraft({ description })}
       />
-      <ChoiceInput
+      <RecordSelectInput
         label="SLI type"
-        options={kinds}
-        value={kindOf(written)}
-        problem={wrong('type')}
-        onChange={(kind) => set(convertSli(written, kind))}
+        options={sliKinds}
+        value={toSliKind(written)}
+        problem={findProblem('type')}
+        onChange={(kind) => updateDraft(convertSli(written, kind))}
       />
       <TextInput
-        label={query.sli === undefined ? 'Service' : 'Service (empty: none)'}
+        label={query.sli === undefined ? 'Service' : 'Service (optional)'}
         value={written.service ?? ''}
-        problem={wrong('service')}
-        onChange={(service) => set({ service })}
+        problem={findProblem('service')}
+        onChange={(service) => updateDraft({ service })}
       />
       {written.type === 'latency' && query.sli === undefined ? (
         <NumberInput
           label="Latency threshold (ms)"
           value={written.latencyThresholdMs ?? null}
-          problem={wrong('latencyThresholdMs')}
-          onChange={(latencyThresholdMs) => set({ latencyThresholdMs })}
+          problem={findProblem('latencyThresholdMs')}
+          onChange={(latencyThresholdMs) => updateDraft({ latencyThresholdMs })}
         />
       ) : null}
       {query.sli === undefined ? null : (
-        <SliFields sli={query.sli} wrong={wrong} onChange={(sli) => setQuery({ ...query, sli })} />
+        <SliFields sli={query.sli} findProblem={findProblem} onChange={(sli) => setQuery({ ...query, sli })} />
       )}
       <NumberInput
         label="Target %"
         value={written.targetPct ?? null}
-        problem={wrong('targetPct')}
-        onChange={(value) => set({ targetPct: value ?? 0 })}
+        problem={findProblem('targetPct')}
+        onChange={(value) => updateDraft({ targetPct: value ?? 0 })}
       />
       <WindowFields
         days={written.windowDays ?? 30}
-        calendar={calendarOf(query)}
-        wrong={wrong}
-        onDays={(windowDays) => set({ windowDays })}
-        onCalendar={(calendar) => {
-          const { calendar: _, ...rest } = query;
-          setQuery(calendar === undefined ? rest : { ...rest, calendar });
+        calendar={readCalendar(query)}
+        findProblem={findProblem}
+        onDaysChange={(windowDays) => updateDraft({ windowDays })}
+        onCalendarChange={(calendar) => {
+          const { calendar: _, ...withoutCalendar } = query;
+          setQuery(calendar === undefined ? withoutCalendar : { ...withoutCalendar, calendar });
         }}
       />
-      <CountingFields query={query} wrong={wrong} onChange={setQuery} />
+      <BudgetingFields query={query} findProblem={findProblem} onChange={setQuery} />
       <AlertingFields
         alerting={query.alerting ?? {}}
-        wrong={wrong}
+        findProblem={findProblem}
         onChange={(alerting) => setQuery({ ...query, alerting })}
       />
-      <CheckInput label="Enabled" value={written.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="Enabled" value={written.enabled ?? true} onChange={(enabled) => updateDraft({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Create SLO' : 'Save SLO'}
+          {savedItem === undefined ? 'Create SLO' : 'Save SLO'}
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );

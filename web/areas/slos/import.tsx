@@ -6,25 +6,25 @@ import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { toArea } from '../../frame/address.ts';
 import { importCall } from './calls.ts';
 
-export const Import = () => {
+export const SloImport = () => {
   const [action] = useState(() => new Action(importCall));
-  const run = async (
+  const importFile = async (
     [file]: readonly ImportedFile[],
     dryRun: boolean,
   ): Promise<readonly ImportOutcome[] | undefined> => {
-    const answer = await action.run({ body: { source: file?.source ?? '', dryRun } });
-    return answer?.items.map(({ document, line, id, name, outcome, problems }) => ({
-      at: `document ${document}, line ${line}`,
+    const response = await action.run({ body: { source: file?.source ?? '', dryRun } });
+    return response?.items.map(({ document, line, id, name, outcome, problems }) => ({
+      location: `document ${document}, line ${line}`,
       name: name ?? '',
       outcome,
       reasons: problems,
-      to: id === null ? undefined : toArea('/slos', { open: id }),
+      url: id === null ? undefined : toArea('/slos', { open: id }),
     }));
   };
   return (
     <>
-      <p>SLOs in the format of OpenSLO, Sloth or Pyrra. An SLO with the name of an existing SLO updates it.</p>
-      <ImportForm language="YAML" accept=".yaml,.yml" action={action} run={run} />
+      <p>Import SLOs from OpenSLO, Sloth or Pyrra. An SLO replaces an existing SLO of the same name.</p>
+      <ImportForm language="YAML" accept=".yaml,.yml" action={action} run={importFile} />
     </>
   );
 };

@@ -1,37 +1,37 @@
-/** One SLO: budget, burn rates, forecast, error budget policy, reports, and OpenSLO export */
-import { Lines } from '../../charts/lines.tsx';
-import { shownValue } from '../../charts/values.ts';
+/** Details of an SLO: status, burn rate, forecast, error budget policy, report and OpenSLO export */
+import { LineChart } from '../../charts/lines.tsx';
+import { formatQuantity } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
-import { writtenRange } from '../../frame/time-range.ts';
-import { Unfolded } from '../../frame/unfolded.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { timeRange } from '../../frame/time-range.ts';
+import { LazyDetails } from '../../frame/unfolded.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { burnRateCall, forecastCall, type Slo, type Status, statusCall } from './calls.ts';
-import { Exported } from './exported.tsx';
-import { share } from './figures.tsx';
-import { PolicyPart } from './policy.tsx';
+import { OpenSloExport } from './exported.tsx';
+import { formatRatio } from './figures.tsx';
+import { ErrorBudgetPolicy } from './policy.tsx';
 import { Report } from './report.tsx';
 
 const BurnRate = ({ id }: { readonly id: string }) => {
-  const { from, to } = writtenRange.value;
-  const { answer, error } = useQuery(burnRateCall, {
+  const { from, to } = timeRange.value;
+  const { response, error } = useQuery(burnRateCall, {
     params: { id },
     query: { from, to },
   });
-  const items = answer?.items ?? [];
+  const items = response?.items ?? [];
   return (
     <>
-      <h3>Burn rate over {answer?.window ?? '1h'}</h3>
-      <Problem error={error} />
+      <h3>Burn rate over {response?.window ?? '1h'}</h3>
+      <ErrorMessage error={error} />
       {items.length === 0 ? (
         <p class="soft">No values in this range.</p>
       ) : (
-        <Lines
+        <LineChart
           title="Burn rate"
           unit=""
           steps={items.map(({ at }) => Date.parse(at))}
@@ -44,20 +44,20 @@ const BurnRate = ({ id }: { readonly id: string }) => {
 };
 
 const Forecast = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useQuery(forecastCall, {
+  const { response, error } = useQuery(forecastCall, {
     params: { id },
   });
-  if (answer === undefined) return <Problem error={error} />;
-  const { runsOutAt, interval, breachChance, reason } = answer;
-  if (reason !== null) return <p class="soft">No estimate of budget exhaustion: {shownText(reason)}</p>;
+  if (response === undefined) return <ErrorMessage error={error} />;
+  const { runsOutAt, interval, breachChance, reason } = response;
+  if (reason !== null) return <p class="soft">No forecast of the error budget: {renderText(reason)}</p>;
   return (
     <p>
       {runsOutAt === null
         ? 'The budget is not expected to run out.'
-        : `The budget runs out at ${shownMoment(runsOutAt)}.`}
+        : `The budget is expected to run out at ${formatIsoTime(runsOutAt)}.`}
       {interval === null
         ? ''
-        : ` 80 % interval: ${shownMoment(interval.from) || 'later'} to ${shownMoment(interval.to) || 'later'}.`}
+        : ` 80 % interval: ${formatIsoTime(interval.from) || 'later'} to ${formatIsoTime(interval.to) || 'later'}.`}
       {breachChance === null
         ? ''
         : ` Probability of exhaustion within the window: ${Math.round(100 * breachChance)} %.`}
@@ -65,24 +65,30 @@ const Forecast = ({ id }: { readonly id: string }) => {
   );
 };
 
-const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly targetPct: number | undefined }) => (
+const SloStatusSummary = ({
+  status: answer,
+  targetPct,
+}: {
+  readonly status: Status;
+  readonly targetPct: number | undefined;
+}) => (
   <>
-    {answer.error === null ? null : <p class="problem">{shownText(answer.error)}</p>}
+    {answer.error === null ? null : <p class="problem">{renderText(answer.error)}</p>}
     <Fields
       values={{
-        SLI: share(answer.sli),
+        SLI: formatRatio(answer.sli),
         target: `${targetPct} %`,
-        good: shownValue(answer.good, ''),
-        total: shownValue(answer.total, ''),
-        'budget remaining': `${shownValue(answer.budget.remaining, '')} of ${shownValue(answer.budget.total, '')}${answer.budget.remainingPct === null ? '' : ` (${answer.budget.remainingPct.toFixed(1)} %)`}`,
-        'measured until': shownMoment(answer.measuredUpTo),
-        coverage: share(answer.coverage),
-        window: `${shownMoment(answer.window.from)} to ${shownMoment(answer.window.to)}`,
+        good: formatQuantity(answer.good, ''),
+        total: formatQuantity(answer.total, ''),
+        'budget remaining': `${formatQuantity(answer.budget.remaining, '')} of ${formatQuantity(answer.budget.total, '')}${answer.budget.remainingPct === null ? '' : ` (${answer.budget.remainingPct.toFixed(1)} %)`}`,
+        'measured until': formatIsoTime(answer.measuredUpTo),
+        coverage: formatRatio(answer.coverage),
+        window: `${formatIsoTime(answer.window.from)} to ${formatIsoTime(answer.window.to)}`,
       }}
     />
     <h3>Burn rate</h3>
     <table class="figures">
-      <TableHeader columns={['Over', 'Burn rate', 'Good', 'Total']} />
+      <TableHeader columns={['Window', 'Burn rate', 'Good', 'Total']} />
       <tbody>
         {answer.burnRates.map(({ window, rate, good, total }) => (
           <tr key={window}>
@@ -97,27 +103,27 @@ const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly ta
   </>
 );
 
-export const Details = ({ item }: { readonly item: Slo }) => {
+export const SloDetails = ({ item }: { readonly item: Slo }) => {
   const { id, service, description = '', targetPct, enabled } = item;
-  const { answer, error } = useQuery(statusCall, { params: { id } });
+  const { response, error } = useQuery(statusCall, { params: { id } });
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {enabled === false ? <p class="text-warn">This SLO is disabled: it is not measured and has no alerts.</p> : null}
-      <p>{shownText(description, { lines: true })}</p>
+      <p>{renderText(description, { lines: true })}</p>
       {service === undefined || service === '' ? null : (
         <ul class="links">
           <li>
-            <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+            <Link url={toArea('/services', { service })}>{renderText(service)}</Link>
           </li>
         </ul>
       )}
-      {answer === undefined ? null : <SloStatus of={answer} targetPct={targetPct} />}
+      {response === undefined ? null : <SloStatusSummary status={response} targetPct={targetPct} />}
       <Forecast id={id} />
       <BurnRate id={id} />
-      <PolicyPart id={id} status={answer} />
-      <Unfolded title="Report by calendar period">{() => <Report id={id} />}</Unfolded>
-      <Unfolded title="As OpenSLO">{() => <Exported id={id} />}</Unfolded>
+      <ErrorBudgetPolicy id={id} status={response} />
+      <LazyDetails title="Report by calendar period">{() => <Report id={id} />}</LazyDetails>
+      <LazyDetails title="As OpenSLO">{() => <OpenSloExport id={id} />}</LazyDetails>
     </>
   );
 };

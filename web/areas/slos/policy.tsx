@@ -1,17 +1,17 @@
-/** Error budget policy of an SLO: actions when little of the budget remains, or the burn rate is high */
+/** Error budget policy of an SLO: alerts and deployment freezes by remaining budget or burn rate */
 import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';
-import { wrongIn } from '../../editors/form-state.tsx';
-import { CheckInput, ChoiceInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
+import { createProblemFinder } from '../../editors/form-state.tsx';
+import { CheckInput, NumberInput, PairsInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { shownText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { type Policy, policyCall, type Status, setPolicyCall, type WrongAt } from './calls.ts';
+import { type FindProblem, type Policy, policyCall, type Status, setPolicyCall } from './calls.ts';
 
-type Step = Policy['steps'][number];
+type PolicyStep = Policy['steps'][number];
 type Severity = (typeof alertSeverities)[number];
 
 const severities: Readonly<Record<Severity, string>> = {
@@ -20,11 +20,11 @@ const severities: Readonly<Record<Severity, string>> = {
   error: 'error',
   critical: 'critical',
 };
-const occasions = { left: 'budget remaining below', burns: 'burn rate at least' } as const;
+const conditionTitles = { left: 'budget remaining below', burns: 'burn rate at least' } as const;
 
-const empty: Step = { name: '', budgetRemainingBelow: 25, severity: 'warning', labels: {}, freeze: false };
+const emptyStep: PolicyStep = { name: '', budgetRemainingBelow: 25, severity: 'warning', labels: {}, freeze: false };
 
-const holdsWhere = ({ budgetRemainingBelow, burnRate, window }: Step): string =>
+const describeCondition = ({ budgetRemainingBelow, burnRate, window }: PolicyStep): string =>
   budgetRemainingBelow === undefined
     ? `the burn rate over ${window} is at least ${burnRate}`
     : `less than ${budgetRemainingBelow} % of the budget remains`;
@@ -32,20 +32,20 @@ const holdsWhere = ({ budgetRemainingBelow, burnRate, window }: Step): string =>
 const StepFields = ({
   step,
   index,
-  wrong,
+  findProblem,
   onChange,
   onRemove,
 }: {
-  readonly step: Step;
+  readonly step: PolicyStep;
   readonly index: number;
-  readonly wrong: WrongAt;
-  readonly onChange: (step: Step) => void;
+  readonly findProblem: FindProblem;
+  readonly onChange: (step: PolicyStep) => void;
   readonly onRemove: () => void;
 }) => {
-  const set = (fields: Partial<Step>): void => onChange({ ...step, ...fields });
-  const { budgetRemainingBelow, burnRate, window, ...others } = step;
-  const occasion = budgetRemainingBelow === undefined ? 'burns' : 'left';
-  const at = (field: string): string | undefined => wrong(`steps.${index}.${field}`);
+  const updateStep = (fields: Partial<PolicyStep>): void => onChange({ ...step, ...fields });
+  const { budgetRemainingBelow, burnRate, window, ...otherFields } = step;
+  const condition = budgetRemainingBelow === undefined ? 'burns' : 'left';
+  const findFieldProblem = (field: string): string | undefined => findProblem(`steps.${index}.${field}`);
   return (
     <fieldset>
       <legend>Step {index + 1}</legend>
@@ -53,60 +53,66 @@ const StepFields = ({
         label="Name"
         maxLength={64}
         value={step.name}
-        problem={at('name')}
-        onChange={(name) => set({ name })}
+        problem={findFieldProblem('name')}
+        onChange={(name) => updateStep({ name })}
       />
-      <ChoiceInput
+      <RecordSelectInput
         label="Condition"
-        options={occasions}
-        value={occasion}
+        options={conditionTitles}
+        value={condition}
         problem={undefined}
-        onChange={(next) =>
+        onChange={(newCondition) =>
           onChange(
-            next === 'left' ? { ...others, budgetRemainingBelow: 25 } : { ...others, burnRate: 10, window: '1h' },
+            newCondition === 'left'
+              ? { ...otherFields, budgetRemainingBelow: 25 }
+              : { ...otherFields, burnRate: 10, window: '1h' },
           )
         }
       />
-      {occasion === 'left' ? (
+      {condition === 'left' ? (
         <NumberInput
           label="Budget remaining (%)"
           isSigned={true}
           value={budgetRemainingBelow ?? null}
-          problem={at('budgetRemainingBelow')}
-          onChange={(value) => set({ budgetRemainingBelow: value ?? 0 })}
+          problem={findFieldProblem('budgetRemainingBelow')}
+          onChange={(value) => updateStep({ budgetRemainingBelow: value ?? 0 })}
         />
       ) : (
         <>
           <NumberInput
             label="Minimum burn rate"
             value={burnRate ?? null}
-            problem={at('burnRate')}
-            onChange={(value) => set({ burnRate: value ?? 0 })}
+            problem={findFieldProblem('burnRate')}
+            onChange={(value) => updateStep({ burnRate: value ?? 0 })}
           />
           <TextInput
             label="Window"
             maxLength={16}
             value={window ?? ''}
-            problem={at('window')}
-            onChange={(text) => set({ window: text.trim() })}
+            problem={findFieldProblem('window')}
+            onChange={(text) => updateStep({ window: text.trim() })}
           />
         </>
       )}
-      <ChoiceInput
+      <RecordSelectInput
         label="Alert severity"
         options={severities}
         value={step.severity}
-        problem={at('severity')}
-        onChange={(severity) => set({ severity })}
+        problem={findFieldProblem('severity')}
+        onChange={(severity) => updateStep({ severity })}
       />
       <PairsInput
         label="Alert labels, one per line"
         hint="team=shop"
         value={step.labels}
-        problem={at('labels')}
-        onChange={(labels) => set({ labels })}
+        problem={findFieldProblem('labels')}
+        onChange={(labels) => updateStep({ labels })}
       />
-      <CheckInput label="Freeze deployments while active" value={step.freeze} onChange={(freeze) => set({ freeze })} />
+      <CheckInput
+        label="Freeze deployments while active"
+        value={step.freeze}
+        onChange={(freeze) => updateStep({ freeze })}
+      />
       <button type="button" class="plain" onClick={onRemove}>
         Remove step {index + 1}
       </button>
@@ -114,14 +120,24 @@ const StepFields = ({
   );
 };
 
-const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; readonly onDone: () => void }) => {
+const PolicyForm = ({
+  id,
+  policy,
+  onDone,
+}: {
+  readonly id: string;
+  readonly policy: Policy;
+  readonly onDone: () => void;
+}) => {
   const [action] = useState(() => new Action(setPolicyCall));
-  // Steps have no id, so each has a key of its own that preserves the typed values.
-  const [steps, setSteps] = useState<readonly (readonly [key: number, step: Step])[]>(() => [...of.steps.entries()]);
+  // Steps have no id, so each gets a local key that preserves its inputs.
+  const [steps, setSteps] = useState<readonly (readonly [key: number, step: PolicyStep])[]>(() => [
+    ...policy.steps.entries(),
+  ]);
   const error = action.error.value;
   const save = async (): Promise<void> => {
     const body = { steps: steps.map(([, step]) => step) };
-    if ((await action.run({ params: { id }, body, ifMatch: of.version })) === undefined) return;
+    if ((await action.run({ params: { id }, body, ifMatch: policy.version })) === undefined) return;
     onDone();
     refresh();
   };
@@ -132,15 +148,15 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; re
           key={key}
           step={step}
           index={index}
-          wrong={wrongIn(error)}
-          onChange={(changed) => setSteps(steps.with(index, [key, changed]))}
+          findProblem={createProblemFinder(error)}
+          onChange={(newStep) => setSteps(steps.with(index, [key, newStep]))}
           onRemove={() => setSteps(steps.toSpliced(index, 1))}
         />
       ))}
       <button
         type="button"
         class="plain"
-        onClick={() => setSteps([...steps, [1 + Math.max(-1, ...steps.map(([key]) => key)), empty]])}
+        onClick={() => setSteps([...steps, [1 + Math.max(-1, ...steps.map(([key]) => key)), emptyStep]])}
       >
         Add step
       </button>
@@ -151,38 +167,38 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; re
         <button type="button" class="plain" onClick={onDone}>
           Cancel
         </button>
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     </div>
   );
 };
 
-const holding = (holds: boolean | null | undefined): string =>
-  holds === undefined || holds === null ? '' : holds ? ' Active.' : ' Inactive.';
+const formatActive = (isMet: boolean | null | undefined): string =>
+  isMet === undefined || isMet === null ? '' : isMet ? ' Active.' : ' Inactive.';
 
-export const PolicyPart = ({ id, status }: { readonly id: string; readonly status: Status | undefined }) => {
-  const { answer, error } = useQuery(policyCall, { params: { id } });
-  const [isEdited, setEdited] = useState(false);
-  const holds = new Map(status?.policy?.steps.map((step) => [step.name, step.isMet]));
+export const ErrorBudgetPolicy = ({ id, status }: { readonly id: string; readonly status: Status | undefined }) => {
+  const { response, error } = useQuery(policyCall, { params: { id } });
+  const [isEditing, setIsEditing] = useState(false);
+  const isMetByStep = new Map(status?.policy?.steps.map((step) => [step.name, step.isMet]));
   return (
     <>
       <h3>Error budget policy</h3>
-      <Problem error={error} />
-      {answer === undefined ? null : isEdited ? (
-        <Edit key={answer.version} id={id} of={answer} onDone={() => setEdited(false)} />
+      <ErrorMessage error={error} />
+      {response === undefined ? null : isEditing ? (
+        <PolicyForm key={response.version} id={id} policy={response} onDone={() => setIsEditing(false)} />
       ) : (
         <>
-          {answer.steps.length === 0 ? <p class="soft">No error budget policy.</p> : null}
+          {response.steps.length === 0 ? <p class="soft">No error budget policy.</p> : null}
           <ul>
-            {answer.steps.map((step) => (
-              <li key={step.name} class={holds.get(step.name) === true ? 'text-error' : ''}>
-                <b>{shownText(step.name)}</b>: if {holdsWhere(step)}, an alert of severity {step.severity}
-                {step.freeze ? ', deployments frozen' : ''}.{holding(holds.get(step.name))}
+            {response.steps.map((step) => (
+              <li key={step.name} class={isMetByStep.get(step.name) === true ? 'text-error' : ''}>
+                <b>{renderText(step.name)}</b>: if {describeCondition(step)}, raise an alert of severity {step.severity}
+                {step.freeze ? ' and freeze deployments' : ''}.{formatActive(isMetByStep.get(step.name))}
               </li>
             ))}
           </ul>
           {isPermitted(setPolicyCall) ? (
-            <button type="button" class="plain" onClick={() => setEdited(true)}>
+            <button type="button" class="plain" onClick={() => setIsEditing(true)}>
               Edit policy
             </button>
           ) : (

@@ -1,22 +1,22 @@
-/** Results of an SLO by calendar period */
+/** Report of an SLO by calendar period */
 import { useState } from 'preact/hooks';
-import { type Answered, addressOf } from '../../client/call.ts';
-import { ChoiceInput } from '../../editors/inputs.tsx';
-import { Problem } from '../../frame/freshness.tsx';
-import { shownMoment } from '../../frame/shown-time.ts';
+import { type ResponseBody, toUrl } from '../../client/call.ts';
+import { RecordSelectInput } from '../../editors/inputs.tsx';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { reportCall } from './calls.ts';
-import { Left, share } from './figures.tsx';
+import { BudgetRemaining, formatRatio } from './figures.tsx';
 
-type Period = Answered<NonNullable<typeof reportCall.of>>['items'][number];
+type Period = ResponseBody<NonNullable<typeof reportCall.operation>>['items'][number];
 
-const periods = { day: 'days', week: 'weeks', month: 'months', quarter: 'quarters', year: 'years' } as const;
-type Length = keyof typeof periods;
+const periodTitles = { day: 'days', week: 'weeks', month: 'months', quarter: 'quarters', year: 'years' } as const;
+type PeriodLength = keyof typeof periodTitles;
 
-/** Start of the report for each period length; slices are stored for 800 days */
-const since: Readonly<Record<Length, string>> = {
+/** Start of the report by period length; time slices are stored for 800 days */
+const reportStarts: Readonly<Record<PeriodLength, string>> = {
   day: 'now-14d',
   week: 'now-90d',
   month: 'now-365d',
@@ -24,46 +24,52 @@ const since: Readonly<Record<Length, string>> = {
   year: 'now-800d',
 };
 
-const metOf = ({ isMet, hasEnded }: Period): string => {
+const formatIsMet = ({ isMet, hasEnded }: Period): string => {
   if (isMet === null) return 'no data';
-  return `${isMet ? 'yes' : 'no'}${hasEnded ? '' : ', so far'}`;
+  return `${isMet ? 'yes' : 'no'}${hasEnded ? '' : ' so far'}`;
 };
 
 export const Report = ({ id }: { readonly id: string }) => {
-  const [period, setPeriod] = useState<Length>('month');
-  const sent = { params: { id }, query: { period, from: since[period] } };
-  const { answer, error } = useQuery(reportCall, sent);
+  const [period, setPeriod] = useState<PeriodLength>('month');
+  const request = { params: { id }, query: { period, from: reportStarts[period] } };
+  const { response, error } = useQuery(reportCall, request);
   return (
     <>
-      <ChoiceInput label="Period" options={periods} value={period} problem={undefined} onChange={setPeriod} />
-      <Problem error={error} />
-      {answer === undefined ? null : (
+      <RecordSelectInput
+        label="Period"
+        options={periodTitles}
+        value={period}
+        problem={undefined}
+        onChange={setPeriod}
+      />
+      <ErrorMessage error={error} />
+      {response === undefined ? null : (
         <>
-          <p class="soft">Time zone: {answer.timeZone}. Completed periods are final.</p>
-          <Scrolled class="scrolled" label="Report">
+          <p class="soft">Time zone: {response.timeZone}. Completed periods are final.</p>
+          <ScrollRegion class="scrolled" label="Report">
             <table class="figures texts">
               <TableHeader
                 columns={['From', 'Until', 'Target', 'Met', 'SLI', 'Budget remaining', 'Incidents', 'Frozen']}
               />
               <tbody>
-                {answer.items.map((one) => (
-                  <tr key={one.from}>
-                    <td>{shownMoment(one.from).slice(0, 10)}</td>
-                    <td>{shownMoment(one.to).slice(0, 10)}</td>
-                    <td>{one.targetPct} %</td>
-                    <td class={one.isMet === false ? 'text-error' : ''}>{metOf(one)}</td>
-                    <td>{share(one.sli)}</td>
+                {response.items.map((item) => (
+                  <tr key={item.from}>
+                    <td>{formatIsoTime(item.from).slice(0, 10)}</td>
+                    <td>{formatIsoTime(item.to).slice(0, 10)}</td>
+                    <td>{item.targetPct} %</td>
+                    <td class={item.isMet === false ? 'text-error' : ''}>{formatIsMet(item)}</td>
+                    <td>{formatRatio(item.sli)}</td>
                     <td>
-                      <Left percent={one.budget.remainingPct} />
+                      <BudgetRemaining percent={item.budget.remainingPct} />
                     </td>
-                    <td>{one.incidents.length}</td>
-                    <td>{one.revision === null ? 'no' : `revision ${one.revision}`}</td>
+                    <td>{item.incidents.length}</td>
+                    <td>{item.revision === null ? 'no' : `revision ${item.revision}`}</td>
                   </tr>
                 ))}
               </tbody>
             </table>
-          </Scrolled>
-          <a href={addressOf(reportCall, { ...sent, query: { ...sent.query, format: 'csv' } })} download={true}>
+          </ScrollRegion>
+          <a href={toUrl(reportCall, { ...request, query: { ...request.query, format: 'csv' } })} download={true}>
             Download as CSV
           </a>
         </>

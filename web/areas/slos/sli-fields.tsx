@@ -1,116 +1,118 @@
-/** Indicator of an SLO: requests of its service, good and total events by queries, or a value with a threshold */
+/** Form fields for the SLI of an SLO: requests of a service, a ratio of two queries, or a value with a threshold */
 import type { Query } from '../../../queries/query.ts';
 import type { sloOperators } from '../../../subjects/slos/document.ts';
-import { ChoiceInput, NumberInput } from '../../editors/inputs.tsx';
-import { ofRecords, queryOf, writtenOf } from '../../editors/question.ts';
-import { QuestionFields } from '../../editors/question-fields.tsx';
-import { conditionOf } from '../../frame/conditions.ts';
-import type { WrittenQuery, WrittenSlo, WrongAt } from './calls.ts';
+import { NumberInput, RecordSelectInput } from '../../editors/inputs.tsx';
+import { recordKinds, toQuery, toQueryParams } from '../../editors/question.ts';
+import { QueryFormFields } from '../../editors/question-fields.tsx';
+import { toCondition } from '../../frame/conditions.ts';
+import type { FindProblem, SloInput, SloQueryInput } from './calls.ts';
 
-type Sli = NonNullable<WrittenQuery['sli']>;
+type Sli = NonNullable<SloQueryInput['sli']>;
 type Operator = (typeof sloOperators)[number];
 
-export const kinds = {
+export const sliKinds = {
   availability: 'Availability of a service',
   latency: 'Latency of a service',
-  ratio: 'Ratio of good to total events, by queries',
+  ratio: 'Ratio of two queries (good or bad to total events)',
   threshold: 'Threshold on an aggregation',
 } as const;
-type Kind = keyof typeof kinds;
+type SliKind = keyof typeof sliKinds;
 
-const isFigure = (sli: Sli): boolean => sli.value !== undefined || sli.threshold !== undefined;
+const isThresholdSli = (sli: Sli): boolean => sli.value !== undefined || sli.threshold !== undefined;
 
-/** An imported SLO may have the type of the short form in addition to queries of its own. */
-export const kindOf = ({ type = 'availability', query: { sli } }: WrittenSlo): Kind =>
-  sli === undefined ? type : isFigure(sli) ? 'threshold' : 'ratio';
+/** Returns the kind of SLI. An imported SLO may have both queries and the type of the short form; the queries win. */
+export const toSliKind = ({ type = 'availability', query: { sli } }: SloInput): SliKind =>
+  sli === undefined ? type : isThresholdSli(sli) ? 'threshold' : 'ratio';
 
-const begun = (kind: Kind, service: string): Sli | undefined => {
-  const ofService = service === '' ? '' : conditionOf('service', service);
-  const searched = (text: string): string => [ofService, text].filter((part) => part !== '').join(' ');
-  const written = writtenOf(undefined);
-  const count = (text: string) => queryOf('count logs', { ...written, text: searched(text) }) as Query;
-  if (kind === 'ratio') return { bad: count('severity:error'), total: count('') } as Sli;
-  const value = queryOf('figure traces', { ...written, text: ofService }) as Query;
+const createDefaultSli = (kind: SliKind, service: string): Sli | undefined => {
+  const serviceCondition = service === '' ? '' : toCondition('service', service);
+  const addServiceCondition = (text: string): string =>
+    [serviceCondition, text].filter((part) => part !== '').join(' ');
+  const defaultParams = toQueryParams(undefined);
+  const toCountQuery = (text: string) =>
+    toQuery('count logs', { ...defaultParams, text: addServiceCondition(text) }) as Query;
+  if (kind === 'ratio') return { bad: toCountQuery('severity:error'), total: toCountQuery('') } as Sli;
+  const value = toQuery('figure traces', { ...defaultParams, text: serviceCondition }) as Query;
   return kind === 'threshold' ? ({ value, operator: 'lte', threshold: 500_000_000 } as Sli) : undefined;
 };
 
-/** Returns an SLO converted to another kind of indicator. */
-export const convertSli = ({ query, service = '' }: WrittenSlo, kind: Kind): Partial<WrittenSlo> => {
-  const { sli: _, ...others } = query;
-  const sli = begun(kind, service);
+/** Returns the fields that convert an SLO to another kind of SLI. */
+export const convertSli = ({ query, service = '' }: SloInput, kind: SliKind): Partial<SloInput> => {
+  const { sli: _, ...otherFields } = query;
+  const sli = createDefaultSli(kind, service);
   return {
     type: kind,
     latencyThresholdMs: kind === 'latency' ? 500 : null,
-    query: sli === undefined ? others : { ...others, sli },
+    query: sli === undefined ? otherFields : { ...otherFields, sli },
   };
 };
 
-const operators: Readonly<Record<Operator, string>> = {
+const operatorTitles: Readonly<Record<Operator, string>> = {
   lt: 'below',
   lte: 'at most',
   gt: 'above',
   gte: 'at least',
 };
-const sides = { bad: 'bad events', good: 'good events' } as const;
+const countedEventTitles = { bad: 'bad events', good: 'good events' } as const;
 const titles = { bad: 'Bad', good: 'Good', total: 'Total', value: 'Value' } as const;
 
 export const SliFields = ({
   sli,
-  wrong,
+  findProblem,
   onChange,
 }: {
   readonly sli: Sli;
-  readonly wrong: WrongAt;
+  readonly findProblem: FindProblem;
   readonly onChange: (sli: Sli) => void;
 }) => {
-  const side = sli.good === undefined ? 'bad' : 'good';
-  const renderPart = (part: keyof typeof titles) => (
+  const countedEvents = sli.good === undefined ? 'bad' : 'good';
+  const renderQueryFields = (part: keyof typeof titles) => (
     <fieldset key={part}>
       <legend>{titles[part]}</legend>
-      <QuestionFields
+      <QueryFormFields
         name={`Query of ${titles[part].toLowerCase()}`}
         query={sli[part] as Query | undefined}
-        without={ofRecords}
-        problem={wrong(`query.sli.${part}`)}
+        excludedKinds={recordKinds}
+        problem={findProblem(`query.sli.${part}`)}
         onChange={(query) => onChange({ ...sli, [part]: query })}
       />
     </fieldset>
   );
-  if (isFigure(sli))
+  if (isThresholdSli(sli))
     return (
       <>
-        {renderPart('value')}
-        <ChoiceInput
+        {renderQueryFields('value')}
+        <RecordSelectInput
           label="A time slice is good if the value is"
-          options={operators}
+          options={operatorTitles}
           value={sli.operator ?? 'lte'}
-          problem={wrong('query.sli.operator')}
+          problem={findProblem('query.sli.operator')}
           onChange={(operator) => onChange({ ...sli, operator })}
         />
         <NumberInput
           label="Threshold"
-          hint="In the unit of the value; span durations are in nanoseconds"
+          hint="In the unit of the value. Span durations are in nanoseconds."
           isSigned={true}
           value={sli.threshold ?? null}
-          problem={wrong('query.sli.threshold')}
+          problem={findProblem('query.sli.threshold')}
           onChange={(value) => onChange({ ...sli, threshold: value ?? 0 })}
         />
       </>
     );
   return (
     <>
-      <ChoiceInput
+      <RecordSelectInput
         label="Counted events"
-        options={sides}
-        value={side}
+        options={countedEventTitles}
+        value={countedEvents}
         problem={undefined}
-        onChange={(next) => {
+        onChange={(newSide) => {
           const { good, bad, ...others } = sli;
-          onChange({ ...others, [next]: good ?? bad });
+          onChange({ ...others, [newSide]: good ?? bad });
         }}
       />
-      {renderPart(side)}
-      {renderPart('total')}
+      {renderQueryFields(countedEvents)}
+      {renderQueryFields('total')}
     </>
   );
 };

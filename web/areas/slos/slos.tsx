@@ -1,42 +1,42 @@
-/** SLOs with their status, a form, and imports from other formats */
-import { openedOf, writeOf } from '../../editors/form-state.tsx';
-import { later } from '../../frame/lazy-load.tsx';
-import { partsOf } from '../../frame/parts.tsx';
-import { listed } from '../../lists/declared-list.tsx';
+/** SLOs area: list with status, form, and import from other formats */
+import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
+import { createTabbedView } from '../../frame/parts.tsx';
+import { createListView } from '../../lists/declared-list.tsx';
 import { createSloCall, importCall, slosCall } from './calls.ts';
-import { Left, share } from './figures.tsx';
+import { BudgetRemaining, formatRatio } from './figures.tsx';
 import { SloForm } from './form.tsx';
-import { Details } from './objective.tsx';
-import { shownWindow } from './window-fields.tsx';
+import { SloDetails } from './objective.tsx';
+import { formatWindow } from './window-fields.tsx';
 
 const noun = 'SLO';
 
-const List = listed({
+const SloList = createListView({
   title: 'SLOs',
   call: slosCall,
   search: 'Search by name',
-  sent: { sort: 'name' },
-  nothing: 'No SLOs yet.',
-  keyOf: ({ id }) => id,
+  fixedParams: { sort: 'name' },
+  emptyText: 'No SLOs yet.',
+  toKey: ({ id }) => id,
   columns: {
     SLO: ({ name }) => name,
     Service: ({ service }) => service,
     Target: ({ targetPct }) => `${targetPct} %`,
-    Window: shownWindow,
-    SLI: ({ status }) => share(status?.sli ?? null),
-    'Budget remaining': ({ status }) => <Left percent={status?.budget.remainingPct ?? null} />,
+    Window: formatWindow,
+    SLI: ({ status }) => formatRatio(status?.sli ?? null),
+    'Budget remaining': ({ status }) => <BudgetRemaining percent={status?.budget.remainingPct ?? null} />,
   },
-  numbers: ['Target', 'SLI', 'Budget remaining'],
-  Tools: writeOf(noun, createSloCall),
-  Open: openedOf({ noun, path: '/api/slos/{id}', Form: SloForm, Details }),
+  numericColumns: ['Target', 'SLI', 'Budget remaining'],
+  Tools: createNewButton(noun, createSloCall),
+  ItemPanel: createItemPanel({ noun, path: '/api/slos/{id}', Form: SloForm, Details: SloDetails }),
 });
 
-export const Slos = partsOf('SLOs', [
-  { name: '', title: 'SLOs', View: List },
+export const Slos = createTabbedView('SLOs', [
+  { name: '', title: 'SLOs', View: SloList },
   {
     name: 'import',
     title: 'Import',
     requiredCall: importCall,
-    View: later(async () => (await import('./import.tsx')).Import),
+    View: lazyLoad(async () => (await import('./import.tsx')).SloImport),
   },
 ]);

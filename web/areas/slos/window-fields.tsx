@@ -1,17 +1,17 @@
-/** Window of an SLO: a rolling number of days, or calendar periods */
-import { ChoiceInput, NumberInput, TextInput, WallTimeInput } from '../../editors/inputs.tsx';
-import type { WrittenQuery, WrongAt } from './calls.ts';
+/** Form fields for the window of an SLO: rolling days or calendar periods */
+import { LocalTimeInput, NumberInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import type { FindProblem, SloQueryInput } from './calls.ts';
 
-type Calendar = NonNullable<WrittenQuery['calendar']>;
+type Calendar = NonNullable<SloQueryInput['calendar']>;
 
-const periods: Readonly<Record<Calendar['period'], string>> = {
+const periodNames: Readonly<Record<Calendar['period'], string>> = {
   day: 'a day',
   week: 'a week',
   month: 'a month',
   quarter: 'a quarter',
   year: 'a year',
 };
-const lengths: Readonly<Record<Calendar['period'] | '', string>> = {
+const windowTitles: Readonly<Record<Calendar['period'] | '', string>> = {
   '': 'rolling',
   day: 'each day',
   week: 'each week',
@@ -20,20 +20,20 @@ const lengths: Readonly<Record<Calendar['period'] | '', string>> = {
   year: 'each year',
 };
 
-/** Returns the calendar of a typed or stored query, whose form is known. */
-export const calendarOf = (query: unknown): Calendar | undefined => (query as WrittenQuery | undefined)?.calendar;
+/** Returns the calendar of an SLO query, which the API declares as unknown. */
+export const readCalendar = (query: unknown): Calendar | undefined => (query as SloQueryInput | undefined)?.calendar;
 
-/** Formats a window: `30 days`, or `a month`. */
-export const shownWindow = ({
+/** Formats a window, for example `30 days` or `a month`. */
+export const formatWindow = ({
   windowDays = 30,
   query,
 }: {
   readonly windowDays?: number | undefined;
   readonly query?: unknown;
 }): string => {
-  const calendar = calendarOf(query);
-  if (calendar !== undefined) return periods[calendar.period];
-  return windowDays === 1 ? 'a day, rolling' : `${windowDays} days`;
+  const calendar = readCalendar(query);
+  if (calendar !== undefined) return periodNames[calendar.period];
+  return windowDays === 1 ? '1 day' : `${windowDays} days`;
 };
 
 /** A Monday, and the first day of a month, quarter and year */
@@ -42,44 +42,49 @@ const firstDay = '2024-01-01T00:00';
 export const WindowFields = ({
   days,
   calendar,
-  wrong,
-  onDays,
-  onCalendar,
+  findProblem,
+  onDaysChange,
+  onCalendarChange,
 }: {
   readonly days: number;
   readonly calendar: Calendar | undefined;
-  readonly wrong: WrongAt;
-  readonly onDays: (days: number) => void;
-  readonly onCalendar: (calendar: Calendar | undefined) => void;
+  readonly findProblem: FindProblem;
+  readonly onDaysChange: (days: number) => void;
+  readonly onCalendarChange: (calendar: Calendar | undefined) => void;
 }) => (
   <fieldset>
     <legend>SLO window</legend>
-    <ChoiceInput
+    <RecordSelectInput
       label="Window type"
-      options={lengths}
+      options={windowTitles}
       value={calendar?.period ?? ''}
-      problem={wrong('query.calendar.period')}
+      problem={findProblem('query.calendar.period')}
       onChange={(period) => {
         const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-        onCalendar(period === '' ? undefined : { startsAt: firstDay, timeZone, ...calendar, period });
+        onCalendarChange(period === '' ? undefined : { startsAt: firstDay, timeZone, ...calendar, period });
       }}
     />
     {calendar === undefined ? (
-      <NumberInput label="Days" value={days} problem={wrong('windowDays')} onChange={(value) => onDays(value ?? 0)} />
+      <NumberInput
+        label="Days"
+        value={days}
+        problem={findProblem('windowDays')}
+        onChange={(value) => onDaysChange(value ?? 0)}
+      />
     ) : (
       <>
         <TextInput
           label="Time zone"
           maxLength={64}
           value={calendar.timeZone}
-          problem={wrong('query.calendar.timeZone')}
-          onChange={(timeZone) => onCalendar({ ...calendar, timeZone })}
+          problem={findProblem('query.calendar.timeZone')}
+          onChange={(timeZone) => onCalendarChange({ ...calendar, timeZone })}
         />
-        <WallTimeInput
-          label="Start of a period"
+        <LocalTimeInput
+          label="Start of the first period"
           value={calendar.startsAt}
-          problem={wrong('query.calendar.startsAt')}
-          onChange={(startsAt) => onCalendar({ ...calendar, startsAt })}
+          problem={findProblem('query.calendar.startsAt')}
+          onChange={(startsAt) => onCalendarChange({ ...calendar, startsAt })}
         />
       </>
     )}

@@ -1,36 +1,34 @@
-/**
- * Compares two traces: calls of one name with the same parent calls form one line, with their durations in each trace
- */
-import type { PlacedSpan } from './span-order.ts';
+/** Compares two traces: calls with the same name and the same parent calls form one line with the durations in each. */
+import type { OrderedSpan } from './span-order.ts';
 
-/** Spans of a line in one trace */
-export interface Side {
+/** Statistics of a line's spans in one trace */
+export interface CallStats {
   readonly count: number;
-  readonly failed: number;
+  readonly failedCount: number;
   /** Total duration of the spans, in nanoseconds */
   readonly durationNs: number;
 }
 
-export interface PairedCall {
+export interface CallComparison {
   readonly key: string;
   readonly depth: number;
   readonly service: string;
   readonly name: string;
   /** `undefined` if the trace does not contain the call */
-  readonly one: Side | undefined;
-  readonly other: Side | undefined;
+  readonly firstStats: CallStats | undefined;
+  readonly secondStats: CallStats | undefined;
 }
 
-interface Node {
+interface CallNode {
   readonly key: string;
   readonly service: string;
   readonly name: string;
   readonly depth: number;
-  readonly children: Map<string, Node>;
-  readonly sides: [Side | undefined, Side | undefined];
+  readonly children: Map<string, CallNode>;
+  readonly sides: [CallStats | undefined, CallStats | undefined];
 }
 
-const nodeOf = (key: string, service: string, name: string, depth: number): Node => ({
+const createNode = (key: string, service: string, name: string, depth: number): CallNode => ({
   key,
   service,
   name,
@@ -39,38 +37,43 @@ const nodeOf = (key: string, service: string, name: string, depth: number): Node
   sides: [undefined, undefined],
 });
 
-const addTo = (root: Node, placed: readonly PlacedSpan[], side: 0 | 1): void => {
-  const path: Node[] = [];
-  for (const { span, depth } of placed) {
+const addSpans = (root: CallNode, spans: readonly OrderedSpan[], side: 0 | 1): void => {
+  const path: CallNode[] = [];
+  for (const { span, depth } of spans) {
     const parent = depth === 0 ? root : (path[depth - 1] ?? root);
-    const own = `${span.service}\n${span.name}`;
-    const node = parent.children.get(own) ?? nodeOf(`${parent.key}\n\n${own}`, span.service, span.name, depth);
-    parent.children.set(own, node);
+    const callKey = `${span.service}\n${span.name}`;
+    const node =
+      parent.children.get(callKey) ?? createNode(`${parent.key}\n\n${callKey}`, span.service, span.name, depth);
+    parent.children.set(callKey, node);
     path[depth] = node;
-    const { count, failed, durationNs } = node.sides[side] ?? { count: 0, failed: 0, durationNs: 0 };
+    const { count, failedCount, durationNs } = node.sides[side] ?? { count: 0, failedCount: 0, durationNs: 0 };
     node.sides[side] = {
       count: count + 1,
-      failed: failed + Number(span.status === 'error'),
+      failedCount: failedCount + Number(span.status === 'error'),
       durationNs: durationNs + Number(span.durationNs),
     };
   }
 };
 
-/** Returns lines in the order of the first trace; calls that only the other trace has follow their siblings. */
-export const paired = (one: readonly PlacedSpan[], other: readonly PlacedSpan[]): PairedCall[] => {
-  const root = nodeOf('', '', '', -1);
-  addTo(root, one, 0);
-  addTo(root, other, 1);
-  const lines: PairedCall[] = [];
-  // No recursion, because call chains may be as long as the trace.
-  const open = [...root.children.values()].reverse();
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { key, depth, service, name, sides } = next;
-    lines.push({ key, depth, service, name, one: sides[0], other: sides[1] });
-    open.push(...[...next.children.values()].reverse());
+/** Returns lines in the order of the first trace. Calls that only the second trace has follow their siblings. */
+export const compareCalls = (
+  firstSpans: readonly OrderedSpan[],
+  secondSpans: readonly OrderedSpan[],
+): CallComparison[] => {
+  const root = createNode('', '', '', -1);
+  addSpans(root, firstSpans, 0);
+  addSpans(root, secondSpans, 1);
+  const lines: CallComparison[] = [];
+  // A loop, not recursion: a call chain can be as long as the trace.
+  const stack = [...root.children.values()].reverse();
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    const { key, depth, service, name, sides } = node;
+    lines.push({ key, depth, service, name, firstStats: sides[0], secondStats: sides[1] });
+    stack.push(...[...node.children.values()].reverse());
   }
   return lines;
 };
 
-/** Returns the additional time of the other trace, in nanoseconds. */
-export const moreOf = ({ one, other }: PairedCall): number => (other?.durationNs ?? 0) - (one?.durationNs ?? 0);
+/** Returns how much longer the call takes in the second trace, in nanoseconds. */
+export const toDurationDifference = ({ firstStats, secondStats }: CallComparison): number =>
+  (secondStats?.durationNs ?? 0) - (firstStats?.durationNs ?? 0);

@@ -1,36 +1,36 @@
 /**
- * Heatmap of span durations over time, with a cell per step and duration. Dragging selects a region, which is compared
- * with the rest.
+ * Heatmap of span durations over time, with a cell per step and duration bucket. Dragging selects a region, whose spans
+ * are compared with all others.
  */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
-import { inAddress } from '../../frame/address.ts';
-import { Problem } from '../../frame/freshness.tsx';
+import { readParam } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shortTime, shownTime } from '../../frame/shown-time.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { formatShortTime, formatTime } from '../../frame/shown-time.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { spansCall } from './calls.ts';
-import { bounds, cellRows, region, searchOf, setRegion } from './region.ts';
+import { durationBounds, heatmapRows, region, setRegion, toDurationSearch } from './region.ts';
 
-const counted = new ApiQuery(spansCall);
+const heatmapQuery = new ApiQuery(spansCall);
 
 const rowHeight = 10;
-const height = cellRows.length * rowHeight;
+const height = heatmapRows.length * rowHeight;
 const number = new Intl.NumberFormat('en');
 
-const measure = cellRows.map((row, index) => `count where "${searchOf(row)}" as d${index}`).join(',');
+const countsByRow = heatmapRows.map((row, index) => `count where "${toDurationSearch(row)}" as d${index}`).join(',');
 
-interface Heat {
+interface HeatmapData {
   readonly steps: readonly number[];
   readonly stepMs: number;
-  /** By row, the shortest durations first, and step */
+  /** Counts by row and step; the first row has the shortest durations */
   readonly counts: readonly (readonly number[])[];
   readonly maxCount: number;
 }
 
-const heatOf = (answer: (typeof counted)['state']['value']['answer']): Heat | undefined => {
+const toHeatmapData = (answer: (typeof heatmapQuery)['state']['value']['response']): HeatmapData | undefined => {
   const result = answer?.aggregate;
   if (result === null || result === undefined || result.stepMs === null) return undefined;
   const { stepMs } = result;
@@ -40,36 +40,36 @@ const heatOf = (answer: (typeof counted)['state']['value']['answer']): Heat | un
     { length: Math.max(1, Math.ceil((to - first) / stepMs)) },
     (_, index) => first + index * stepMs,
   );
-  const counts = cellRows.map((_, row) => {
+  const counts = heatmapRows.map((_, row) => {
     const byStep = new Map(result.series.find(({ name }) => name === `d${row}`)?.points ?? []);
     return steps.map((step) => Number(byStep.get(step) ?? 0));
   });
   return { steps, stepMs, counts, maxCount: Math.max(1, ...counts.flat()) };
 };
 
-const nameOf = ({ atLeast, below }: { readonly atLeast: string; readonly below: string }): string => {
+const formatBounds = ({ atLeast, below }: { readonly atLeast: string; readonly below: string }): string => {
   if (atLeast === '') return `below ${below}`;
   return below === '' ? `${atLeast} or more` : `${atLeast} to ${below}`;
 };
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
 
-const sentenceOf = ({ counts }: Heat): string => {
+const describeHeatmap = ({ counts }: HeatmapData): string => {
   const all = sum(counts.flat());
   const rowTexts = counts
-    .map((row, index) => [nameOf(cellRows[index] ?? { atLeast: '', below: '' }), sum(row)] as const)
+    .map((row, index) => [formatBounds(heatmapRows[index] ?? { atLeast: '', below: '' }), sum(row)] as const)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${name} ${number.format(count)}`);
   return `${number.format(all)} spans by duration and time: ${rowTexts.join(', ') || 'none'}.`;
 };
 
-/** Returns the cell at the pointer. */
-const cellAt = (event: PointerEvent, steps: number): readonly [step: number, row: number] => {
-  const box = (event.currentTarget as Element).getBoundingClientRect();
-  const within = (share: number, count: number): number => Math.max(0, Math.min(count - 1, Math.floor(share * count)));
+/** Returns the cell under the pointer. */
+const findCell = (event: PointerEvent, steps: number): readonly [step: number, row: number] => {
+  const rect = (event.currentTarget as Element).getBoundingClientRect();
+  const toIndex = (share: number, count: number): number => Math.max(0, Math.min(count - 1, Math.floor(share * count)));
   return [
-    within((event.clientX - box.left) / box.width, steps),
-    cellRows.length - 1 - within((event.clientY - box.top) / box.height, cellRows.length),
+    toIndex((event.clientX - rect.left) / rect.width, steps),
+    heatmapRows.length - 1 - toIndex((event.clientY - rect.top) / rect.height, heatmapRows.length),
   ];
 };
 
@@ -78,7 +78,7 @@ interface Drag {
   readonly end: readonly [step: number, row: number];
 }
 
-const cornersOf = ({ begin, end }: Drag) => ({
+const toCorners = ({ begin, end }: Drag) => ({
   first: Math.min(begin[0], end[0]),
   last: Math.max(begin[0], end[0]),
   low: Math.min(begin[1], end[1]),
@@ -86,32 +86,32 @@ const cornersOf = ({ begin, end }: Drag) => ({
 });
 
 /** Returns the corners of the selected region. */
-const selectedIn = ({ steps }: Heat) => {
-  const chosen = region.value;
-  if (chosen === undefined) return undefined;
-  const [since, until] = [Date.parse(chosen.since), Date.parse(chosen.until)];
-  const low = cellRows.findIndex(({ atLeast }) => atLeast === chosen.atLeast);
-  const high = cellRows.findIndex(({ below }) => below === chosen.below);
+const findSelectedCorners = ({ steps }: HeatmapData) => {
+  const selectedRegion = region.value;
+  if (selectedRegion === undefined) return undefined;
+  const [since, until] = [Date.parse(selectedRegion.since), Date.parse(selectedRegion.until)];
+  const low = heatmapRows.findIndex(({ atLeast }) => atLeast === selectedRegion.atLeast);
+  const high = heatmapRows.findIndex(({ below }) => below === selectedRegion.below);
   if (low < 0 || high < 0) return undefined;
   return {
     low,
     high,
-    first: chosen.since === '' ? 0 : Math.max(0, steps.indexOf(since)),
-    last: chosen.until === '' ? steps.length - 1 : steps.findLastIndex((step) => step < until),
+    first: selectedRegion.since === '' ? 0 : Math.max(0, steps.indexOf(since)),
+    last: selectedRegion.until === '' ? steps.length - 1 : steps.findLastIndex((step) => step < until),
   };
 };
 
-const Cells = ({ heat }: { readonly heat: Heat }) => {
+const HeatmapCells = ({ heat }: { readonly heat: HeatmapData }) => {
   const [drag, setDrag] = useState<Drag>();
   const { steps, stepMs, counts, maxCount } = heat;
-  const corners = drag === undefined ? selectedIn(heat) : cornersOf(drag);
-  const choose = (): void => {
+  const corners = drag === undefined ? findSelectedCorners(heat) : toCorners(drag);
+  const selectRegion = (): void => {
     setDrag(undefined);
     if (drag === undefined) return;
-    const { first, last, low, high } = cornersOf(drag);
+    const { first, last, low, high } = toCorners(drag);
     setRegion({
-      atLeast: cellRows[low]?.atLeast ?? '',
-      below: cellRows[high]?.below ?? '',
+      atLeast: heatmapRows[low]?.atLeast ?? '',
+      below: heatmapRows[high]?.below ?? '',
       since: new Date(steps[first] ?? 0).toISOString(),
       until: new Date((steps[last] ?? 0) + stepMs).toISOString(),
     });
@@ -120,25 +120,25 @@ const Cells = ({ heat }: { readonly heat: Heat }) => {
     <svg
       class="heatmap"
       role="img"
-      aria-label={sentenceOf(heat)}
+      aria-label={describeHeatmap(heat)}
       viewBox={`0 0 ${steps.length} ${height}`}
       preserveAspectRatio="none"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        const at = cellAt(event, steps.length);
-        setDrag({ begin: at, end: at });
+        const cell = findCell(event, steps.length);
+        setDrag({ begin: cell, end: cell });
       }}
       onPointerMove={(event) => {
-        if (drag !== undefined) setDrag({ ...drag, end: cellAt(event, steps.length) });
+        if (drag !== undefined) setDrag({ ...drag, end: findCell(event, steps.length) });
       }}
-      onPointerUp={choose}
+      onPointerUp={selectRegion}
       onPointerCancel={() => setDrag(undefined)}
     >
       {counts.map((row, index) =>
         row.map((count, step) =>
           count === 0 ? null : (
             <rect
-              key={`${cellRows[index]?.atLeast} ${steps[step]}`}
+              key={`${heatmapRows[index]?.atLeast} ${steps[step]}`}
               x={step}
               width={1}
               y={height - (index + 1) * rowHeight}
@@ -162,56 +162,58 @@ const Cells = ({ heat }: { readonly heat: Heat }) => {
   );
 };
 
-const Numbers = ({ heat: { steps, counts } }: { readonly heat: Heat }) => {
-  const shown = cellRows.map((row, index) => ({ row, index })).filter(({ index }) => sum(counts[index] ?? []) > 0);
+const HeatmapDataTable = ({ heat: { steps, counts } }: { readonly heat: HeatmapData }) => {
+  const nonEmptyRows = heatmapRows
+    .map((row, index) => ({ row, index }))
+    .filter(({ index }) => sum(counts[index] ?? []) > 0);
   return (
     <details>
       <summary>Data table</summary>
-      <Scrolled class="numbers" label="Chart data">
+      <ScrollRegion class="numbers" label="Chart data">
         <table>
-          <TableHeader columns={['From', ...shown.map(({ row }) => nameOf(row))]} />
+          <TableHeader columns={['From', ...nonEmptyRows.map(({ row }) => formatBounds(row))]} />
           <tbody>
             {steps
               .map((step, at) => ({ step, at }))
               .filter(({ at }) => counts.some((row) => (row[at] ?? 0) > 0))
               .map(({ step, at }) => (
                 <tr key={step}>
-                  <td>{shownTime(step)}</td>
-                  {shown.map(({ index }) => (
+                  <td>{formatTime(step)}</td>
+                  {nonEmptyRows.map(({ index }) => (
                     <td key={index}>{number.format(counts[index]?.[at] ?? 0)}</td>
                   ))}
                 </tr>
               ))}
           </tbody>
         </table>
-      </Scrolled>
+      </ScrollRegion>
     </details>
   );
 };
 
-/** Keyboard alternative: selects a range of durations. */
-const Between = () => {
+/** Selects for a range of durations, as a keyboard alternative to dragging */
+const DurationRangeSelect = () => {
   const chosen = region.value;
-  const choices = (label: string, none: string, value: string, onChoose: (bound: string) => void) => (
+  const renderBoundSelect = (label: string, none: string, value: string, onChoose: (bound: string) => void) => (
     <label>
       {label}{' '}
       <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
         <option value="">{none}</option>
-        {bounds.map((bound) => (
+        {durationBounds.map((bound) => (
           <option key={bound}>{bound}</option>
         ))}
       </select>
     </label>
   );
-  const change = (ends: { readonly atLeast?: string; readonly below?: string }): void => {
-    const next = { atLeast: '', below: '', since: '', until: '', ...region.peek(), ...ends };
-    setRegion(next.atLeast + next.below + next.since + next.until === '' ? undefined : next);
+  const changeBounds = (ends: { readonly atLeast?: string; readonly below?: string }): void => {
+    const newRegion = { atLeast: '', below: '', since: '', until: '', ...region.peek(), ...ends };
+    setRegion(newRegion.atLeast + newRegion.below + newRegion.since + newRegion.until === '' ? undefined : newRegion);
   };
   return (
     <div class="toolbar">
       <span>Compare with the rest:</span>
-      {choices('at least', 'any', chosen?.atLeast ?? '', (atLeast) => change({ atLeast }))}
-      {choices('below', 'any', chosen?.below ?? '', (below) => change({ below }))}
+      {renderBoundSelect('at least', 'any', chosen?.atLeast ?? '', (atLeast) => changeBounds({ atLeast }))}
+      {renderBoundSelect('below', 'any', chosen?.below ?? '', (below) => changeBounds({ below }))}
       {chosen === undefined ? null : (
         <button type="button" class="plain" onClick={() => setRegion(undefined)}>
           Clear selection
@@ -221,8 +223,8 @@ const Between = () => {
   );
 };
 
-/** Reserves the space of the cells until they are loaded, so that the layout does not shift. */
-const Place = () => (
+/** Placeholder that prevents a layout shift when the cells are loaded */
+const CellsPlaceholder = () => (
   <>
     <p class="axis">{'\u00A0'}</p>
     <svg class="heatmap still" aria-hidden="true" />
@@ -232,33 +234,33 @@ const Place = () => (
 );
 
 export const Heatmap = () => {
-  const { from, to } = writtenRange.value;
-  const search = inAddress('search');
+  const { from, to } = timeRange.value;
+  const search = readParam('search');
   useEffect(() => {
-    counted.run({ query: { from, to, ...projectScope.value, search, measure, step: 'auto' } });
-    return () => counted.cancel();
-  }, [from, to, search, projectScope.value, refreshes.value]);
-  const { answer, error, isLoading } = counted.state.value;
-  const heat = useMemo(() => heatOf(answer), [answer]);
+    heatmapQuery.run({ query: { from, to, ...projectScope.value, search, measure: countsByRow, step: 'auto' } });
+    return () => heatmapQuery.cancel();
+  }, [from, to, search, projectScope.value, refreshCount.value]);
+  const { response, error, isLoading } = heatmapQuery.state.value;
+  const heat = useMemo(() => toHeatmapData(response), [response]);
   return (
     <div class={isLoading ? 'chart old' : 'chart'}>
-      {error?.of('search') === undefined ? <Problem error={error} /> : null}
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       {heat === undefined ? (
-        error === undefined && <Place />
+        error === undefined && <CellsPlaceholder />
       ) : (
         <>
           <p class="axis">
             <span>30 s or more</span>
           </p>
-          <Cells heat={heat} />
+          <HeatmapCells heat={heat} />
           <p class="axis">
-            <span>below 1 ms · {shortTime(heat.steps[0] ?? 0)}</span>
-            <span>{shortTime((heat.steps.at(-1) ?? 0) + heat.stepMs)}</span>
+            <span>below 1 ms · {formatShortTime(heat.steps[0] ?? 0)}</span>
+            <span>{formatShortTime((heat.steps.at(-1) ?? 0) + heat.stepMs)}</span>
           </p>
-          <Numbers heat={heat} />
+          <HeatmapDataTable heat={heat} />
         </>
       )}
-      <Between />
+      <DurationRangeSelect />
     </div>
   );
 };

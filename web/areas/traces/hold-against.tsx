@@ -1,22 +1,21 @@
-/** Opens a comparison of one trace with another */
+/** Form that opens a comparison of the trace with another one */
 import { useState } from 'preact/hooks';
-import { change } from '../../frame/address.ts';
+import { setParams } from '../../frame/address.ts';
 
-/** Returns an id of 32 hexadecimal digits, anywhere in the pasted text. */
-const idIn = (text: string): string | undefined =>
+/** Returns the first trace id (32 hexadecimal digits) in a pasted text. */
+const findTraceId = (text: string): string | undefined =>
   /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i.exec(text)?.[0].toLowerCase();
 
-/** Form for the trace to compare. */
 export const CompareTraceForm = () => {
-  const [wrong, setWrong] = useState(false);
+  const [isInvalid, setIsInvalid] = useState(false);
   return (
     <form
       class="toolbar"
       onSubmit={(event) => {
         event.preventDefault();
-        const found = idIn(String(new FormData(event.currentTarget).get('with')));
-        setWrong(found === undefined);
-        if (found !== undefined) change({ with: found, span: '', view: '' });
+        const traceId = findTraceId(String(new FormData(event.currentTarget).get('with')));
+        setIsInvalid(traceId === undefined);
+        if (traceId !== undefined) setParams({ with: traceId, span: '', view: '' });
       }}
     >
       <label>
@@ -27,7 +26,7 @@ export const CompareTraceForm = () => {
         Compare traces
       </button>
       <span class="problem-text" role="alert">
-        {wrong ? 'A trace id has 32 hexadecimal digits.' : ''}
+        {isInvalid ? 'A trace id has 32 hexadecimal digits.' : ''}
       </span>
     </form>
   );

@@ -1,107 +1,117 @@
 /** One trace: its spans as a waterfall or flame graph, with a side panel */
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
+import { PagedList } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { addressWith, change, inAddress } from '../../frame/address.ts';
-import { shownDuration } from '../../frame/durations.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { readParam, setParams, toChangedUrl } from '../../frame/address.ts';
+import { formatDuration } from '../../frame/durations.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
 import { type Trace, traceCall, traceLogsCall } from './calls.ts';
 import { Flame } from './flame.tsx';
 import { CompareTraceForm } from './hold-against.tsx';
-import { OpenLog, OpenSpan } from './span.tsx';
-import { holds, inOrder, type PlacedSpan } from './span-order.ts';
-import { folded, logKey, Waterfall } from './waterfall.tsx';
+import { LogPanel, SpanPanel } from './span.tsx';
+import { matchesText, type OrderedSpan, toWaterfallOrder } from './span-order.ts';
+import { foldedIds, logKey, Waterfall } from './waterfall.tsx';
 
 /** Maximum numbers of loaded spans and logs of a trace */
 const [maxSpans, maxLogs] = [250_000, 1_000];
 
-const pages = new Paged(traceCall, ({ spans }) => spans);
+const tracePages = new PagedList(traceCall, ({ spans }) => spans);
 const logs = new ApiQuery(traceLogsCall);
-const placed = computed(() => inOrder(pages.items.value, pages.first.state.value.answer?.startTime ?? ''));
+const positionedSpans = computed(() =>
+  toWaterfallOrder(tracePages.items.value, tracePages.first.state.value.response?.startTime ?? ''),
+);
 const number = new Intl.NumberFormat('en');
 
-const logsOf = ({ startTime, durationNs, traceId: id }: Trace): string => {
+const buildLogsPath = ({ startTime, durationNs, traceId: id }: Trace): string => {
   const start = Date.parse(startTime);
-  const around = 60_000;
+  const marginMs = 60_000;
   const query = new URLSearchParams({
-    from: new Date(start - around).toISOString(),
-    to: new Date(start + Number(durationNs) / 1e6 + around).toISOString(),
+    from: new Date(start - marginMs).toISOString(),
+    to: new Date(start + Number(durationNs) / 1e6 + marginMs).toISOString(),
     search: `traceId:${id}`,
   });
   return `/logs?${query}`;
 };
 
-/** Calls that a span repeats most, which one batch call could replace. */
-const Repeated = ({ of: { repeatedCalls } }: { readonly of: Trace }) => {
-  const [first] = repeatedCalls;
-  if (first === undefined) return null;
-  const { count, service, name, criticalPathNs, firstSpanId } = first;
+/** The call that a span repeats most often; one batch call could replace the repetitions. */
+const RepeatedCalls = ({ trace: { repeatedCalls } }: { readonly trace: Trace }) => {
+  const [repeatedCall] = repeatedCalls;
+  if (repeatedCall === undefined) return null;
+  const { count, service, name, criticalPathNs, firstSpanId } = repeatedCall;
   return (
     <p class="legend">
-      {shownText(service)} calls{' '}
-      <Link to={addressWith({ span: firstSpanId })}>
-        <bdi>{shownText(name)}</bdi>
+      {renderText(service)} calls{' '}
+      <Link url={toChangedUrl({ span: firstSpanId })}>
+        <bdi>{renderText(name)}</bdi>
       </Link>{' '}
-      <b id="repeated">{number.format(count)} times</b> from one span: {shownDuration(criticalPathNs)} of the critical
+      <b id="repeated">{number.format(count)} times</b> from one span: {formatDuration(criticalPathNs)} of the critical
       path.
       {repeatedCalls.length === 1 ? null : ` Other repeated calls: ${number.format(repeatedCalls.length - 1)}.`}
     </p>
   );
 };
 
-const Facts = ({ trace }: { readonly trace: Trace }) => {
+const TraceSummary = ({ trace }: { readonly trace: Trace }) => {
   const [root] = trace.roots;
-  const read = pages.items.value.length;
+  const loadedSpans = tracePages.items.value.length;
   return (
     <>
-      <h1>{root === undefined ? trace.traceId : shownText(`${root.service}: ${root.name}`)}</h1>
+      <h1>{root === undefined ? trace.traceId : renderText(`${root.service}: ${root.name}`)}</h1>
       <p class="legend">
-        {shownTime(Date.parse(trace.startTime))}, <b id="duration">{shownDuration(trace.durationNs)}</b>,{' '}
+        {formatTime(Date.parse(trace.startTime))}, <b id="duration">{formatDuration(trace.durationNs)}</b>,{' '}
         <b id="spans">{number.format(trace.spanCount)}</b> spans, {number.format(trace.errorCount)} failed.{' '}
         {trace.missingParentCount === 0 ? null : `${number.format(trace.missingParentCount)} have a missing parent. `}
-        {read < trace.spanCount ? <span role="status">{number.format(read)} are loaded. </span> : null}
-        <Link to={logsOf(trace)}>Logs of this trace</Link>
+        {loadedSpans < trace.spanCount ? (
+          <span role="status">{number.format(loadedSpans)} spans are loaded. </span>
+        ) : null}
+        <Link url={buildLogsPath(trace)}>Logs of this trace</Link>
       </p>
-      <Repeated of={trace} />
+      <RepeatedCalls trace={trace} />
     </>
   );
 };
 
-const nothing: ReadonlySet<string> = new Set();
+const noMatches: ReadonlySet<string> = new Set();
 
-/** Searches the spans for a text, and returns the matches. */
-const useFind = (spans: readonly PlacedSpan[]) => {
+/** Searches the spans for a text, and steps through the matches. */
+const useSpanSearch = (spans: readonly OrderedSpan[]) => {
   const [searchText, setSearchText] = useState('');
-  const [at, setAt] = useState(-1);
-  const found = useMemo(
+  const [matchIndex, setMatchIndex] = useState(-1);
+  const matchIds = useMemo(
     () =>
       searchText === ''
         ? []
-        : spans.filter((each) => holds(each, searchText.toLowerCase())).map(({ span }) => span.spanId),
+        : spans
+            .filter((orderedSpan) => matchesText(orderedSpan, searchText.toLowerCase()))
+            .map(({ span }) => span.spanId),
     [spans, searchText],
   );
-  const matches = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
+  const matches = useMemo(() => (matchIds.length === 0 ? noMatches : new Set(matchIds)), [matchIds]);
   const find = (text: string, step: number): void => {
-    folded.value = new Set();
+    foldedIds.value = new Set();
     const isNew = text !== searchText;
     setSearchText(text);
-    setAt(isNew ? 0 : (at + step + Math.max(1, found.length)) % Math.max(1, found.length));
+    setMatchIndex(isNew ? 0 : (matchIndex + step + Math.max(1, matchIds.length)) % Math.max(1, matchIds.length));
   };
-  return { searchText, matches, held: found[at] ?? '', at, count: found.length, find };
+  return { searchText, matches, currentId: matchIds[matchIndex] ?? '', at: matchIndex, count: matchIds.length, find };
 };
 
-const Find = ({ of: { searchText, at, count, find } }: { readonly of: ReturnType<typeof useFind> }) => {
-  const [typed, setTyped] = useState('');
+const SpanSearch = ({
+  search: { searchText, at, count, find },
+}: {
+  readonly search: ReturnType<typeof useSpanSearch>;
+}) => {
+  const [draft, setDraft] = useState('');
   return (
     <form
       class="toolbar"
       onSubmit={(event) => {
         event.preventDefault();
-        find(typed.trim(), 1);
+        find(draft.trim(), 1);
       }}
     >
       <label>
@@ -109,15 +119,15 @@ const Find = ({ of: { searchText, at, count, find } }: { readonly of: ReturnType
         <input
           type="search"
           data-search
-          value={typed}
+          value={draft}
           placeholder="Search by name, service or value"
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          onInput={({ currentTarget }) => setDraft(currentTarget.value)}
         />
       </label>
       <button type="submit" class="plain">
         Next
       </button>
-      <button type="button" class="plain" onClick={() => find(typed.trim(), -1)}>
+      <button type="button" class="plain" onClick={() => find(draft.trim(), -1)}>
         Previous
       </button>
       <span role="status">
@@ -127,28 +137,28 @@ const Find = ({ of: { searchText, at, count, find } }: { readonly of: ReturnType
   );
 };
 
-const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: boolean }) => {
-  const found = useFind(placed.value);
-  const open = inAddress('span');
-  const span = pages.items.value.find(({ spanId }) => spanId === open);
-  const inLine = inAddress('logs') !== 'off';
-  const items = logs.state.value.answer?.items;
-  const log = items?.find(({ id }) => logKey(id) === open);
-  const close = (): void => change({ span: '' });
+const SpanView = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: boolean }) => {
+  const search = useSpanSearch(positionedSpans.value);
+  const openId = readParam('span');
+  const span = tracePages.items.value.find(({ spanId }) => spanId === openId);
+  const isInline = readParam('logs') !== 'off';
+  const items = logs.state.value.response?.items;
+  const log = items?.find(({ id }) => logKey(id) === openId);
+  const close = (): void => setParams({ span: '' });
   return (
     <>
       <div class="toolbar">
         {isFlame ? null : (
           <>
-            <Find of={found} />
+            <SpanSearch search={search} />
             <button
               type="button"
               class="plain"
               onClick={() => {
-                folded.value = new Set(
-                  placed
+                foldedIds.value = new Set(
+                  positionedSpans
                     .peek()
-                    .filter(({ depth, below }) => depth === 1 && below > 0)
+                    .filter(({ depth, descendantCount }) => depth === 1 && descendantCount > 0)
                     .map(({ span }) => span.spanId),
                 );
               }}
@@ -159,7 +169,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
               type="button"
               class="plain"
               onClick={() => {
-                folded.value = new Set();
+                foldedIds.value = new Set();
               }}
             >
               Expand all
@@ -167,9 +177,9 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
             <label>
               <input
                 type="checkbox"
-                checked={inLine}
+                checked={isInline}
                 onChange={({ currentTarget }) =>
-                  change({ logs: currentTarget.checked ? '' : 'off' }, { replace: true })
+                  setParams({ logs: currentTarget.checked ? '' : 'off' }, { replace: true })
                 }
               />{' '}
               Show logs inline
@@ -179,28 +189,28 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
             </span>
           </>
         )}
-        <button type="button" class="plain" onClick={() => change({ view: isFlame ? '' : 'flame' })}>
+        <button type="button" class="plain" onClick={() => setParams({ view: isFlame ? '' : 'flame' })}>
           {isFlame ? 'Waterfall' : 'Flame graph'}
         </button>
         <CompareTraceForm />
       </div>
-      {logs.state.value.answer?.nextCursor == null ? null : (
+      {logs.state.value.response?.nextCursor == null ? null : (
         <p class="soft">Only the last {number.format(maxLogs)} logs are shown.</p>
       )}
       <div class={span === undefined && log === undefined ? 'list' : 'list with-record'}>
         {isFlame ? (
-          <Flame placed={placed.value} />
+          <Flame placed={positionedSpans.value} />
         ) : (
           <Waterfall
             trace={trace}
-            placed={placed.value}
-            matches={found.matches}
-            held={found.held}
-            logs={inLine ? (items ?? noLogs) : noLogs}
+            placed={positionedSpans.value}
+            matches={search.matches}
+            currentId={search.currentId}
+            logs={isInline ? (items ?? noLogs) : noLogs}
           />
         )}
-        {span === undefined ? null : <OpenSpan span={span} onClose={close} />}
-        {log === undefined ? null : <OpenLog log={log} onClose={close} />}
+        {span === undefined ? null : <SpanPanel span={span} onClose={close} />}
+        {log === undefined ? null : <LogPanel log={log} onClose={close} />}
       </div>
     </>
   );
@@ -210,35 +220,35 @@ const noLogs: readonly [] = [];
 
 export const TraceView = ({ id }: { readonly id: string }) => {
   useEffect(() => {
-    pages.first.clear();
-    folded.value = new Set();
-    pages.load({ params: { id }, query: {} });
+    tracePages.first.clear();
+    foldedIds.value = new Set();
+    tracePages.load({ params: { id }, query: {} });
     logs.run({ params: { id }, query: { limit: maxLogs } });
     return () => {
-      pages.cancel();
+      tracePages.cancel();
       logs.cancel();
     };
   }, [id]);
-  const { answer, error } = pages.first.state.value;
-  const read = pages.items.value.length;
-  // All pages are loaded in sequence, because the last one may contain descendants of known spans.
+  const { response, error } = tracePages.first.state.value;
+  const loadedSpans = tracePages.items.value.length;
+  // All pages are loaded in sequence, because a later page can contain descendants of loaded spans.
   useEffect(() => {
-    if (read > 0 && read < maxSpans && pages.hasFurther.value) pages.loadMore();
-  }, [read, pages.hasFurther.value, pages.isReading.value]);
+    if (loadedSpans > 0 && loadedSpans < maxSpans && tracePages.hasMore.value) tracePages.loadMore();
+  }, [loadedSpans, tracePages.hasMore.value, tracePages.isLoadingMore.value]);
   return (
     <div class="logs">
-      <Link to={addressWith({ span: '', view: '', logs: '' }, '/traces')}>All traces</Link>
-      <Problem error={error} />
-      {answer === undefined ? (
-        <h1>Trace {shownText(id)}</h1>
+      <Link url={toChangedUrl({ span: '', view: '', logs: '' }, '/traces')}>All traces</Link>
+      <ErrorMessage error={error} />
+      {response === undefined ? (
+        <h1>Trace {renderText(id)}</h1>
       ) : (
         <>
-          <Facts trace={answer} />
-          <Spans trace={answer} isFlame={inAddress('view') === 'flame'} />
+          <TraceSummary trace={response} />
+          <SpanView trace={response} isFlame={readParam('view') === 'flame'} />
         </>
       )}
-      <Problem error={pages.furtherError.value} />
-      <Freshness of={pages.first.state.value} />
+      <ErrorMessage error={tracePages.loadMoreError.value} />
+      <Freshness queryState={tracePages.first.state.value} />
     </div>
   );
 };

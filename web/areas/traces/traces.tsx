@@ -1,59 +1,59 @@
-/** Traces: search, list, and one trace by its id */
+/** Traces area: search, list, heatmap, and the view of one trace */
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
-import { addressWith, change, go, inAddress, path } from '../../frame/address.ts';
-import { shownDuration } from '../../frame/durations.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
-import { later } from '../../frame/lazy-load.tsx';
+import { PagedList } from '../../client/pages.ts';
+import { navigate, path, readParam, setParams, toChangedUrl } from '../../frame/address.ts';
+import { formatDuration } from '../../frame/durations.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/empty-state.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { ListResult } from '../../lists/empty-state.tsx';
 import { SearchEditor } from '../../search/search-editor.tsx';
 import { type TraceSummary, tracesCall } from './calls.ts';
-import { Compared } from './compared.tsx';
+import { RegionComparison } from './compared.tsx';
 import { Heatmap } from './heatmap.tsx';
-import { suggestOfTraces } from './suggest.ts';
+import { suggestSpanFields } from './suggest.ts';
 import { TraceView } from './trace.tsx';
 
-const TwoTraces = later(async () => (await import('./two.tsx')).TwoTraces);
+const TwoTraces = lazyLoad(async () => (await import('./two.tsx')).TraceComparison);
 
-const list = new Paged(tracesCall, ({ items }) => items);
+const tracePages = new PagedList(tracesCall, ({ items }) => items);
 
-const cellsOf = ({ startTime, durationNs, rootService, rootName, spanCount, errorCount }: TraceSummary) => [
-  shownTime(Date.parse(startTime)),
-  shownDuration(durationNs),
-  <bdi key="service">{shownText(rootService)}</bdi>,
-  <bdi key="name">{shownText(rootName)}</bdi>,
+const toCells = ({ startTime, durationNs, rootService, rootName, spanCount, errorCount }: TraceSummary) => [
+  formatTime(Date.parse(startTime)),
+  formatDuration(durationNs),
+  <bdi key="service">{renderText(rootService)}</bdi>,
+  <bdi key="name">{renderText(rootName)}</bdi>,
   String(spanCount),
   errorCount === 0 ? '' : <b class="text-error">{errorCount} failed</b>,
 ];
 
-const Listed = () => (
-  <Found
-    of={list}
-    nothing="No traces in this range."
+const TraceTable = () => (
+  <ListResult
+    list={tracePages}
+    emptyContent="No traces in this range."
     label="Traces"
     class="traces"
     columns={['Start', 'Duration', 'Service', 'Name', 'Spans', 'Failed']}
-    keyOf={({ traceId }) => traceId}
-    classOf={({ errorCount }) => (errorCount > 0 ? 'level-error' : '')}
-    cellsOf={cellsOf}
-    open=""
-    onOpen={(id) => go(addressWith({}, `/traces/${id}`))}
+    toKey={({ traceId }) => traceId}
+    toClass={({ errorCount }) => (errorCount > 0 ? 'level-error' : '')}
+    toCells={toCells}
+    openKey=""
+    onOpen={(id) => navigate(toChangedUrl({}, `/traces/${id}`))}
   />
 );
 
-const List = () => {
-  const { from, to } = writtenRange.value;
-  const search = inAddress('search');
+const TraceList = () => {
+  const { from, to } = timeRange.value;
+  const search = readParam('search');
   useEffect(() => {
-    list.load({ query: { from, to, search, ...projectScope.value, limit: 100 } });
-    return () => list.cancel();
-  }, [from, to, search, projectScope.value, refreshes.value]);
-  const { error } = list.first.state.value;
-  const atSearch = error?.of('search');
+    tracePages.load({ query: { from, to, search, ...projectScope.value, limit: 100 } });
+    return () => tracePages.cancel();
+  }, [from, to, search, projectScope.value, refreshCount.value]);
+  const { error } = tracePages.first.state.value;
+  const searchProblem = error?.of('search');
   return (
     <div class="logs">
       <h1 class="sr-only">Traces</h1>
@@ -62,26 +62,26 @@ const List = () => {
         label="Search traces"
         placeholder="status:error duration:>500ms service:checkout"
         value={search}
-        problem={atSearch}
+        problem={searchProblem}
         signal="traces"
-        suggest={suggestOfTraces}
-        onSearch={(text) => change({ search: text.trim() })}
+        suggest={suggestSpanFields}
+        onSearch={(text) => setParams({ search: text.trim() })}
       />
-      {atSearch === undefined ? <Problem error={error} /> : null}
+      {searchProblem === undefined ? <ErrorMessage error={error} /> : null}
       <Heatmap />
-      <Compared />
+      <RegionComparison />
       <div class="list">
-        <Listed />
+        <TraceTable />
       </div>
-      <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.state.value} />
+      <ErrorMessage error={tracePages.loadMoreError.value} />
+      <Freshness queryState={tracePages.first.state.value} />
     </div>
   );
 };
 
 export const Traces = () => {
   const id = path.value.split('/')[2];
-  const withId = inAddress('with');
-  if (id === undefined) return <List />;
+  const withId = readParam('with');
+  if (id === undefined) return <TraceList />;
   return withId === '' ? <TraceView key={id} id={id} /> : <TwoTraces key={`${id} ${withId}`} id={id} withId={withId} />;
 };

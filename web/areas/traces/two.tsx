@@ -1,141 +1,148 @@
-/** Comparison of two traces: each call with its time in both, and the largest differences */
+/** Comparison of two traces: the duration of each call in both, and the difference */
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Paged } from '../../client/pages.ts';
-import { addressWith } from '../../frame/address.ts';
-import { shownDuration } from '../../frame/durations.ts';
-import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { PagedList } from '../../client/pages.ts';
+import { toChangedUrl } from '../../frame/address.ts';
+import { formatDuration } from '../../frame/durations.ts';
+import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { shownText } from '../../frame/shown-text.tsx';
-import { shownTime } from '../../frame/shown-time.ts';
-import { Scrolled } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatTime } from '../../frame/shown-time.ts';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Trace, traceCall } from './calls.ts';
-import { moreOf, type PairedCall, paired, type Side } from './compare-traces.ts';
-import { inOrder } from './span-order.ts';
+import { type CallComparison, type CallStats, compareCalls, toDurationDifference } from './compare-traces.ts';
+import { toWaterfallOrder } from './span-order.ts';
 
 /** Maximum numbers of loaded spans of each trace, and of displayed calls */
 const [maxSpans, maxCalls] = [50_000, 1_000];
 
 const number = new Intl.NumberFormat('en');
 
-const traceOf = () => {
-  const pages = new Paged(traceCall, ({ spans }) => spans);
-  const placed = computed(() => inOrder(pages.items.value, pages.first.state.value.answer?.startTime ?? ''));
-  return { pages, placed };
+const createTraceLoader = () => {
+  const pages = new PagedList(traceCall, ({ spans }) => spans);
+  const orderedSpans = computed(() =>
+    toWaterfallOrder(pages.items.value, pages.first.state.value.response?.startTime ?? ''),
+  );
+  return { pages, orderedSpans };
 };
-const [one, other] = [traceOf(), traceOf()];
+const [firstTrace, secondTrace] = [createTraceLoader(), createTraceLoader()];
 
-/** Reads a trace page by page. */
-const useTrace = ({ pages }: typeof one, id: string): Trace | undefined => {
+/** Loads a trace page by page. */
+const useLoadedTrace = ({ pages }: typeof firstTrace, id: string): Trace | undefined => {
   useEffect(() => {
     pages.first.clear();
     pages.load({ params: { id }, query: {} });
     return () => pages.cancel();
   }, [id]);
-  const read = pages.items.value.length;
+  const loadedCount = pages.items.value.length;
   useEffect(() => {
-    if (read > 0 && read < maxSpans && pages.hasFurther.value) pages.loadMore();
-  }, [read, pages.hasFurther.value, pages.isReading.value]);
-  return pages.first.state.value.answer;
+    if (loadedCount > 0 && loadedCount < maxSpans && pages.hasMore.value) pages.loadMore();
+  }, [loadedCount, pages.hasMore.value, pages.isLoadingMore.value]);
+  return pages.first.state.value.response;
 };
 
-const Head = ({ trace, of }: { readonly trace: Trace; readonly of: typeof one }) => {
-  const read = of.pages.items.value.length;
+const TraceHeading = ({ trace, loader }: { readonly trace: Trace; readonly loader: typeof firstTrace }) => {
+  const loadedCount = loader.pages.items.value.length;
   const [root] = trace.roots;
   return (
     <p class="legend">
-      <Link to={addressWith({ with: '' }, `/traces/${trace.traceId}`)}>
-        {root === undefined ? trace.traceId : shownText(`${root.service}: ${root.name}`)}
+      <Link url={toChangedUrl({ with: '' }, `/traces/${trace.traceId}`)}>
+        {root === undefined ? trace.traceId : renderText(`${root.service}: ${root.name}`)}
       </Link>
-      , {shownTime(Date.parse(trace.startTime))}, <b>{shownDuration(trace.durationNs)}</b>,{' '}
+      , {formatTime(Date.parse(trace.startTime))}, <b>{formatDuration(trace.durationNs)}</b>,{' '}
       {number.format(trace.spanCount)} spans, {number.format(trace.errorCount)} failed.
-      {read < trace.spanCount ? ` ${number.format(read)} are loaded.` : ''}
+      {loadedCount < trace.spanCount ? ` ${number.format(loadedCount)} spans are loaded.` : ''}
     </p>
   );
 };
 
-const SideCells = ({ side }: { readonly side: Side | undefined }) =>
-  side === undefined ? (
+const CallStatsCell = ({ stats }: { readonly stats: CallStats | undefined }) =>
+  stats === undefined ? (
     <td class="soft">no matching call</td>
   ) : (
     <td>
-      {shownDuration(side.durationNs)}
-      {side.count === 1 ? '' : ` in ${number.format(side.count)} calls`}
-      {side.failed === 0 ? null : <b class="text-error"> {number.format(side.failed)} failed</b>}
+      {formatDuration(stats.durationNs)}
+      {stats.count === 1 ? '' : ` in ${number.format(stats.count)} calls`}
+      {stats.failedCount === 0 ? null : <b class="text-error"> {number.format(stats.failedCount)} failed</b>}
     </td>
   );
 
-const Line = ({ call, maxDifference }: { readonly call: PairedCall; readonly maxDifference: number }) => {
-  const more = moreOf(call);
+const CallRow = ({ call, maxDifference }: { readonly call: CallComparison; readonly maxDifference: number }) => {
+  const difference = toDurationDifference(call);
   return (
     <tr>
       <td style={{ paddingLeft: `${Math.min(20, call.depth) * 0.9 + 0.4}rem` }}>
-        <span class="soft">{shownText(call.service)}</span> <bdi>{shownText(call.name)}</bdi>
+        <span class="soft">{renderText(call.service)}</span> <bdi>{renderText(call.name)}</bdi>
       </td>
-      <SideCells side={call.one} />
-      <SideCells side={call.other} />
-      <td class={more > 0 ? 'text-error' : ''}>
-        {more === 0 ? 'the same' : `${shownDuration(Math.abs(more))} ${more > 0 ? 'more' : 'less'}`}
+      <CallStatsCell stats={call.firstStats} />
+      <CallStatsCell stats={call.secondStats} />
+      <td class={difference > 0 ? 'text-error' : ''}>
+        {difference === 0
+          ? 'no difference'
+          : `${formatDuration(Math.abs(difference))} ${difference > 0 ? 'more' : 'less'}`}
         <span
-          class={more > 0 ? 'share selected' : 'share'}
-          style={{ width: `${(100 * Math.abs(more)) / maxDifference}%` }}
+          class={difference > 0 ? 'share selected' : 'share'}
+          style={{ width: `${(100 * Math.abs(difference)) / maxDifference}%` }}
         />
       </td>
     </tr>
   );
 };
 
-const Calls = () => {
-  const [isByDifference, setByDifference] = useState(false);
-  const calls = useMemo(() => paired(one.placed.value, other.placed.value), [one.placed.value, other.placed.value]);
-  const maxDifference = Math.max(1, ...calls.slice(0, 50_000).map((call) => Math.abs(moreOf(call))));
-  const shown = isByDifference
-    ? [...calls].sort((left, right) => Math.abs(moreOf(right)) - Math.abs(moreOf(left)))
+const CallTable = () => {
+  const [isSortedByDifference, setIsSortedByDifference] = useState(false);
+  const calls = useMemo(
+    () => compareCalls(firstTrace.orderedSpans.value, secondTrace.orderedSpans.value),
+    [firstTrace.orderedSpans.value, secondTrace.orderedSpans.value],
+  );
+  const maxDifference = Math.max(1, ...calls.slice(0, 50_000).map((call) => Math.abs(toDurationDifference(call))));
+  const sortedCalls = isSortedByDifference
+    ? [...calls].sort((left, right) => Math.abs(toDurationDifference(right)) - Math.abs(toDurationDifference(left)))
     : calls;
   return (
     <>
       <label class="choice">
         <input
           type="checkbox"
-          checked={isByDifference}
-          onChange={({ currentTarget }) => setByDifference(currentTarget.checked)}
+          checked={isSortedByDifference}
+          onChange={({ currentTarget }) => setIsSortedByDifference(currentTarget.checked)}
         />{' '}
         Sort by largest difference
       </label>
-      <Scrolled class="scrolled" label="Calls of both traces">
+      <ScrollRegion class="scrolled" label="Calls of both traces">
         <table class="figures texts two">
-          <TableHeader columns={['Call', 'In this trace', 'In other trace', 'Duration difference']} />
+          <TableHeader columns={['Call', 'First trace', 'Second trace', 'Difference']} />
           <tbody>
-            {shown.slice(0, maxCalls).map((call) => (
-              <Line key={call.key} call={call} maxDifference={maxDifference} />
+            {sortedCalls.slice(0, maxCalls).map((call) => (
+              <CallRow key={call.key} call={call} maxDifference={maxDifference} />
             ))}
           </tbody>
         </table>
         {calls.length > maxCalls ? (
           <p class="soft">
-            First {number.format(maxCalls)} of {number.format(calls.length)} calls shown.
+            Only the first {number.format(maxCalls)} of {number.format(calls.length)} calls are shown.
           </p>
         ) : null}
-      </Scrolled>
+      </ScrollRegion>
     </>
   );
 };
 
-export const TwoTraces = ({ id, withId }: { readonly id: string; readonly withId: string }) => {
-  const traces = [useTrace(one, id), useTrace(other, withId)] as const;
+export const TraceComparison = ({ id, withId }: { readonly id: string; readonly withId: string }) => {
+  const traces = [useLoadedTrace(firstTrace, id), useLoadedTrace(secondTrace, withId)] as const;
   return (
     <div class="logs">
       <h1 class="sr-only">Trace comparison</h1>
-      <Link to={addressWith({ with: '' })}>Only the first trace</Link>
-      {[one, other].map((each, index) => (
+      <Link url={toChangedUrl({ with: '' })}>Back to the first trace</Link>
+      {[firstTrace, secondTrace].map((loader, index) => (
         <div key={index === 0 ? 'one' : 'other'}>
-          <Problem error={each.pages.first.state.value.error ?? each.pages.furtherError.value} />
-          {traces[index] === undefined ? null : <Head trace={traces[index]} of={each} />}
+          <ErrorMessage error={loader.pages.first.state.value.error ?? loader.pages.loadMoreError.value} />
+          {traces[index] === undefined ? null : <TraceHeading trace={traces[index]} loader={loader} />}
         </div>
       ))}
-      {traces[0] === undefined || traces[1] === undefined ? null : <Calls />}
-      <Freshness of={other.pages.first.state.value} />
+      {traces[0] === undefined || traces[1] === undefined ? null : <CallTable />}
+      <Freshness queryState={secondTrace.pages.first.state.value} />
     </div>
   );
 };

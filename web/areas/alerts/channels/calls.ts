@@ -12,44 +12,47 @@ import type { listChannelTypes } from '../../../../api/groups/notification-chann
 import type { StoredMetadata } from '../../../../schemas/ports/documents.ts';
 import type { NotificationChannel } from '../../../../schemas/resources/notification-channel.ts';
 import {
-  type Answered,
-  callOf,
-  creationOf,
-  type Declared,
-  type Filtered,
-  removalOf,
-  replacementOf,
-  type ViewOf,
+  declareCall,
+  declareCreateCall,
+  declareDeleteCall,
+  declareReplaceCall,
+  type OperationDeclaration,
+  type ResourceView,
+  type ResponseBody,
+  type WithFilters,
 } from '../../../client/call.ts';
 
 /** The resource declares no view, so a stored channel is displayed as it is, with masked secrets. */
 export type Channel = NotificationChannel & StoredMetadata;
-type ListEndpoint<Item> = Filtered<
-  Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Item[] }> }
+type ListEndpoint<Item> = WithFilters<
+  OperationDeclaration & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Item[] }> }
 >;
 
 /** A contact of a user; the API view only tells whether each setting is present, so the type of the settings is a channel's. */
-export type Contact = Omit<ViewOf<typeof contactResource>, 'settings'> & Pick<Channel, 'settings'>;
+export type Contact = Omit<ResourceView<typeof contactResource>, 'settings'> & Pick<Channel, 'settings'>;
 
 /** Writable fields of a channel */
 export type ChannelInput = Pick<Channel, 'name' | 'settings'> & Partial<NotificationChannel>;
 type ChannelSchema = z.ZodType<unknown, ChannelInput>;
 type ContactSchema = z.ZodType<unknown, Pick<Channel, 'name' | 'enabled' | 'settings'>>;
 
-export const channelsCall = callOf<ListEndpoint<Channel>>('GET', '/api/notification-channels');
-export const channelTypesCall = callOf<typeof listChannelTypes>('GET', '/api/notification-channels/types');
-export const createChannelCall = creationOf<typeof channelResource, ChannelSchema>('/api/notification-channels');
-export const replaceChannelCall = replacementOf<typeof channelResource, ChannelSchema>(
+export const channelsCall = declareCall<ListEndpoint<Channel>>('GET', '/api/notification-channels');
+export const channelTypesCall = declareCall<typeof listChannelTypes>('GET', '/api/notification-channels/types');
+export const createChannelCall = declareCreateCall<typeof channelResource, ChannelSchema>('/api/notification-channels');
+export const replaceChannelCall = declareReplaceCall<typeof channelResource, ChannelSchema>(
   '/api/notification-channels/{id}',
 );
-export const removeChannelCall = removalOf('/api/notification-channels/{id}');
-export const contactsCall = callOf<ListEndpoint<Contact>>('GET', '/api/contacts');
-export const createContactCall = creationOf<typeof contactResource, ContactSchema>('/api/contacts');
-export const replaceContactCall = replacementOf<typeof contactResource, ContactSchema>('/api/contacts/{id}');
-export const testContactCall = callOf<typeof testContact>('POST', '/api/contacts/{id}/test');
-export const previewTemplatesCall = callOf<typeof previewTemplates>('POST', '/api/notification-channels/preview');
-export const testChannelCall = callOf<typeof testChannel>('POST', '/api/notification-channels/{id}/test');
-export const deliveriesCall = callOf<typeof listChannelDeliveries>('GET', '/api/notification-channels/{id}/deliveries');
+export const removeChannelCall = declareDeleteCall('/api/notification-channels/{id}');
+export const contactsCall = declareCall<ListEndpoint<Contact>>('GET', '/api/contacts');
+export const createContactCall = declareCreateCall<typeof contactResource, ContactSchema>('/api/contacts');
+export const replaceContactCall = declareReplaceCall<typeof contactResource, ContactSchema>('/api/contacts/{id}');
+export const testContactCall = declareCall<typeof testContact>('POST', '/api/contacts/{id}/test');
+export const previewTemplatesCall = declareCall<typeof previewTemplates>('POST', '/api/notification-channels/preview');
+export const testChannelCall = declareCall<typeof testChannel>('POST', '/api/notification-channels/{id}/test');
+export const deliveriesCall = declareCall<typeof listChannelDeliveries>(
+  'GET',
+  '/api/notification-channels/{id}/deliveries',
+);
 
-export type ChannelType = Answered<typeof listChannelTypes>['items'][number];
-export type Delivery = Answered<typeof listChannelDeliveries>['items'][number];
+export type ChannelType = ResponseBody<typeof listChannelTypes>['items'][number];
+export type Delivery = ResponseBody<typeof listChannelDeliveries>['items'][number];

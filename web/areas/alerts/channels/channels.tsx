@@ -1,12 +1,12 @@
 /** Channels: list, delivery status, and test messages */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
-import { change } from '../../../frame/address.ts';
-import { Problem } from '../../../frame/freshness.tsx';
+import { setParams } from '../../../frame/address.ts';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import { refresh } from '../../../frame/time-range.ts';
-import { listed } from '../../../lists/declared-list.tsx';
+import { createListView } from '../../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../../lists/side-panel.tsx';
 import { type Channel, channelsCall, createChannelCall, removeChannelCall, testChannelCall } from './calls.ts';
 import { ChannelDeliveries } from './deliveries.tsx';
@@ -35,7 +35,7 @@ const DeleteButton = ({
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void remove()}>
         Delete
       </button>
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };
@@ -75,7 +75,7 @@ const ChannelPanel = ({
         <p class="soft">This channel is not in the list.</p>
       ) : (
         <>
-          <p>{shownText(item.description)}</p>
+          <p>{renderText(item.description)}</p>
           <ChannelActions key={item.version} of={item} onClose={onClose} />
           <Fields values={{ ...item.settings, 'rate limit per minute': item.maxPerMinute }} />
           <ChannelDeliveries id={item.id} />
@@ -86,17 +86,17 @@ const ChannelPanel = ({
 
 const NewChannelButton = () =>
   isPermitted(createChannelCall) ? (
-    <button type="button" onClick={() => change({ open: newChannelKey })}>
+    <button type="button" onClick={() => setParams({ open: newChannelKey })}>
       New channel
     </button>
   ) : null;
 
-export const Channels = listed({
+export const Channels = createListView({
   title: 'Channels',
   call: channelsCall,
   search: 'channel name',
-  nothing: 'No channels yet. Without a channel, nobody is notified of alerts.',
-  keyOf: ({ id }) => id,
+  emptyText: 'No channels yet. Without a channel, nobody is notified of alerts.',
+  toKey: ({ id }) => id,
   Tools: NewChannelButton,
   columns: {
     Channel: ({ name }) => name,
@@ -104,5 +104,5 @@ export const Channels = listed({
     Description: ({ description }) => description,
     Enabled: ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">disabled</span>),
   },
-  Open: ChannelPanel,
+  ItemPanel: ChannelPanel,
 });

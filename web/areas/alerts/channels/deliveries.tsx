@@ -1,8 +1,8 @@
 /** Deliveries of a channel, with the response to each attempt */
 
-import { Problem } from '../../../frame/freshness.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
-import { shownMoment } from '../../../frame/shown-time.ts';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../../frame/shown-time.ts';
 import { useQuery } from '../../../frame/use-query.ts';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Delivery, deliveriesCall } from './calls.ts';
@@ -19,7 +19,8 @@ const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
     <ol class="around">
       {of.map(({ number, at, statusCode, answer, latencyMs }) => (
         <li key={number}>
-          <time>{shownMoment(at)}</time> {statusCode ?? ''} {shownText(answer)} <span class="soft">{latencyMs} ms</span>
+          <time>{formatIsoTime(at)}</time> {statusCode ?? ''} {renderText(answer)}{' '}
+          <span class="soft">{latencyMs} ms</span>
         </li>
       ))}
     </ol>
@@ -31,7 +32,7 @@ export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
     <tbody>
       {of.map((delivery) => (
         <tr key={delivery.id}>
-          <td>{shownMoment(delivery.queuedAt)}</td>
+          <td>{formatIsoTime(delivery.queuedAt)}</td>
           <td class={delivery.state === 'failed' ? 'text-error' : ''}>{delivery.state}</td>
           <td>{formatAlertCounts(delivery)}</td>
           <td>
@@ -45,22 +46,22 @@ export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
 
 /** Deliveries of one channel, with its status. */
 export const ChannelDeliveries = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useQuery(deliveriesCall, { params: { id }, query: { limit: 50 } });
-  const { failingSince = null, lastError = null, lastDeliveredAt = null } = answer?.health ?? {};
+  const { response, error } = useQuery(deliveriesCall, { params: { id }, query: { limit: 50 } });
+  const { failingSince = null, lastError = null, lastDeliveredAt = null } = response?.health ?? {};
   return (
     <>
       {failingSince === null ? null : (
         <p class="problem">
-          Failing since {shownMoment(failingSince)}: {shownText(lastError ?? '')}
+          Failing since {formatIsoTime(failingSince)}: {renderText(lastError ?? '')}
         </p>
       )}
-      {lastDeliveredAt === null ? null : <p class="soft">Last delivered at {shownMoment(lastDeliveredAt)}.</p>}
+      {lastDeliveredAt === null ? null : <p class="soft">Last delivered at {formatIsoTime(lastDeliveredAt)}.</p>}
       <h3>Delivery log</h3>
-      <Problem error={error} />
-      {answer === undefined ? null : answer.items.length === 0 ? (
+      <ErrorMessage error={error} />
+      {response === undefined ? null : response.items.length === 0 ? (
         <p class="soft">No deliveries yet.</p>
       ) : (
-        <Deliveries of={answer.items} />
+        <Deliveries of={response.items} />
       )}
     </>
   );

@@ -1,11 +1,11 @@
 /** Editor of a channel: its name, and the settings of its type */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
-import { wrongIn } from '../../../editors/form-state.tsx';
+import { createProblemFinder } from '../../../editors/form-state.tsx';
 import { NumberInput } from '../../../editors/inputs.tsx';
 import { ActionForm } from '../../../frame/action-form.tsx';
-import { change } from '../../../frame/address.ts';
-import { Problem } from '../../../frame/freshness.tsx';
+import { setParams } from '../../../frame/address.ts';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { useQuery } from '../../../frame/use-query.ts';
 import { type Channel, channelTypesCall, createChannelCall, replaceChannelCall } from './calls.ts';
@@ -16,12 +16,12 @@ import { TemplateFields } from './template-fields.tsx';
 export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly onSaved: () => void }) => {
   const [createAction] = useState(() => new Action(createChannelCall));
   const [replaceAction] = useState(() => new Action(replaceChannelCall));
-  const { answer, error } = useQuery(channelTypesCall, {});
+  const { response, error } = useQuery(channelTypesCall, {});
   const [chosenType, setChosenType] = useState(of?.settings.type ?? 'webhook');
   const [templates, setTemplates] = useState(of?.templates ?? { title: '', text: '' });
   const [maxPerMinute, setMaxPerMinute] = useState<number | null>(of?.maxPerMinute ?? 60);
-  const type = answer?.items.find((each) => each.type === chosenType);
-  if (answer === undefined || type === undefined) return <Problem error={error} />;
+  const type = response?.items.find((each) => each.type === chosenType);
+  if (response === undefined || type === undefined) return <ErrorMessage error={error} />;
   const action = of === undefined ? createAction : replaceAction;
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
@@ -36,7 +36,7 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
     if (of === undefined) {
       const createdChannel = await createAction.run({ body: channelInput });
       if (createdChannel === undefined) return;
-      change({ open: (createdChannel as unknown as Channel).id });
+      setParams({ open: (createdChannel as unknown as Channel).id });
     } else {
       if ((await replaceAction.run({ params: { id: of.id }, body: channelInput, ifMatch: of.version })) === undefined)
         return;
@@ -50,7 +50,7 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
         <label>
           Type{' '}
           <select value={chosenType} onChange={({ currentTarget }) => setChosenType(currentTarget.value)}>
-            {answer.items.map((each) => (
+            {response.items.map((each) => (
               <option key={each.type} value={each.type}>
                 {each.name}
               </option>
@@ -68,16 +68,16 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
         <SettingFields
           key={chosenType}
           type={type}
-          given={of?.settings.type === chosenType ? of.settings : undefined}
+          storedSettings={of?.settings.type === chosenType ? of.settings : undefined}
           error={action.error.value}
         />
         <NumberInput
           label="Rate limit per minute"
           value={maxPerMinute}
-          problem={wrongIn(action.error.value)('maxPerMinute')}
+          problem={createProblemFinder(action.error.value)('maxPerMinute')}
           onChange={setMaxPerMinute}
         />
-        <TemplateFields templates={templates} wrong={wrongIn(action.error.value)} onChange={setTemplates} />
+        <TemplateFields templates={templates} wrong={createProblemFinder(action.error.value)} onChange={setTemplates} />
         <label class="choice">
           <input name="enabled" type="checkbox" defaultChecked={of?.enabled ?? true} /> Enabled
         </label>

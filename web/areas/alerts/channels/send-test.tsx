@@ -1,14 +1,14 @@
 /** Sends a test message to a channel or contact, and displays the response */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
-import { Problem } from '../../../frame/freshness.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import type { testChannelCall, testContactCall } from './calls.ts';
 
 type TestCall = typeof testChannelCall | typeof testContactCall;
 
 export const SendTest = ({ id, call }: { readonly id: string; readonly call: TestCall }) => {
-  const [action] = useState(() => new Action<NonNullable<TestCall['of']>>(call));
+  const [action] = useState(() => new Action<NonNullable<TestCall['operation']>>(call));
   const [testResult, setTestResult] = useState<Awaited<ReturnType<typeof action.run>>>();
   const run = async (): Promise<void> => setTestResult(await action.run({ params: { id } }));
   return (
@@ -21,14 +21,14 @@ export const SendTest = ({ id, call }: { readonly id: string; readonly call: Tes
           ? ''
           : testResult.delivered
             ? `The test was delivered in ${testResult.latencyMs} ms.`
-            : shownText(`The test was not delivered: ${testResult.statusCode ?? ''} ${testResult.answer}`)}
+            : renderText(`The test was not delivered: ${testResult.statusCode ?? ''} ${testResult.answer}`)}
       </p>
       {testResult?.notes.map((note) => (
         <p key={note} class="soft">
-          {shownText(note)}
+          {renderText(note)}
         </p>
       ))}
-      <Problem error={action.error.value} />
+      <ErrorMessage error={action.error.value} />
     </>
   );
 };

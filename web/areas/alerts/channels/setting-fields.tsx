@@ -1,7 +1,7 @@
 /** Fields for the settings of a channel type, generated from its JSON schema in the API */
 import type { CallError } from '../../../client/request.ts';
 import { Field } from '../../../editors/field.tsx';
-import { wrongIn } from '../../../editors/form-state.tsx';
+import { createProblemFinder } from '../../../editors/form-state.tsx';
 import type { Channel, ChannelType } from './calls.ts';
 
 type Settings = Channel['settings'];
@@ -34,17 +34,17 @@ const plainInputProps = { type: 'text', autocomplete: 'off' } as const;
 
 export const SettingFields = ({
   type,
-  given: storedSettings,
+  storedSettings,
   error,
 }: {
   readonly type: ChannelType;
   /** Stored settings; a secret is masked, and submitting the mask preserves it */
-  readonly given: Settings | undefined;
+  readonly storedSettings: Settings | undefined;
   readonly error: CallError | undefined;
 }) => (
   <>
     {listSettings(type).map(([name, setting]) => {
-      const problem = wrongIn(error)(`settings.${name}`);
+      const problem = createProblemFinder(error)(`settings.${name}`);
       const isSecret = type.secrets.includes(name);
       const hint = setting.type === 'array' ? 'separate multiple values with commas' : setting.description;
       return (

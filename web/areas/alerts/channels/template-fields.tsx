@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { Field } from '../../../editors/field.tsx';
-import { wrongIn } from '../../../editors/form-state.tsx';
-import { Problem } from '../../../frame/freshness.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
-import { Raw } from '../../../lists/raw.tsx';
+import { createProblemFinder } from '../../../editors/form-state.tsx';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
+import { RawText } from '../../../lists/raw.tsx';
 import { type Channel, previewTemplatesCall } from './calls.ts';
 
 type Templates = Channel['templates'];
@@ -37,7 +37,7 @@ export const TemplateFields = ({
         }
       </p>
       {templateFields.map(([name, label, rows]) => (
-        <Field key={name} label={label} problem={wrongIn(error)(name) ?? findProblem(`templates.${name}`)}>
+        <Field key={name} label={label} problem={createProblemFinder(error)(name) ?? findProblem(`templates.${name}`)}>
           <textarea
             rows={rows}
             maxLength={16_384}
@@ -55,11 +55,11 @@ export const TemplateFields = ({
       >
         Preview with two alerts
       </button>
-      {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
+      {error === undefined || error.details.length > 0 ? null : <ErrorMessage error={error} />}
       {renderedMessage === undefined ? null : (
         <div role="status">
-          <b>{shownText(renderedMessage.title)}</b>
-          <Raw label="Preview" text={renderedMessage.text} />
+          <b>{renderText(renderedMessage.title)}</b>
+          <RawText label="Preview" text={renderedMessage.text} />
         </div>
       )}
     </details>

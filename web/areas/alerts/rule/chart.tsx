@@ -1,23 +1,23 @@
 /** Chart of the compared values with the thresholds, and the times at which the rule would have started to fire */
 import { useMemo } from 'preact/hooks';
-import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
-import { linesOf, shownValue } from '../../../charts/values.ts';
+import { type TimeSeries, TimeSeriesChart } from '../../../charts/over-time.tsx';
+import { formatQuantity, toLines } from '../../../charts/values.ts';
 import type { Preview } from '../calls.ts';
 
 const severityColors: Readonly<Record<string, string>> = { critical: 'red', error: 'orange', warning: 'yellow' };
 
 type Past = NonNullable<Preview['past']>;
 
-const toTimeSeries = (lines: ReturnType<typeof linesOf>['lines'], unit: string): TimeSeries[] =>
+const toTimeSeries = (lines: ReturnType<typeof toLines>['lines'], unit: string): TimeSeries[] =>
   lines.map(({ name, values }) => ({
     name,
     unit,
     values,
-    as: 'lines',
+    drawStyle: 'lines',
     area: 0,
     isStacked: false,
-    joinsGaps: false,
-    shown: (value) => shownValue(value, unit),
+    connectsGaps: false,
+    formatValue: (value) => formatQuantity(value, unit),
   }));
 
 /** Returns the axis range, with margins for thresholds beyond all values. */
@@ -29,18 +29,18 @@ const axisRangeFor = (values: readonly number[], limits: readonly number[]) => {
 export const PastChart = ({ past, firings }: { readonly past: Past; readonly firings: readonly number[] }) => {
   const { limits } = past;
   const unit = past.series[0]?.unit ?? '';
-  const { steps, lines } = useMemo(() => linesOf(past), [past]);
+  const { steps, lines } = useMemo(() => toLines(past), [past]);
   const series = useMemo(() => toTimeSeries(lines, unit), [lines, unit]);
   const thresholdLines = limits.flatMap(({ severity, value, upper }) =>
     [value, ...(upper === null ? [] : [upper])].map((each) => [each, severityColors[severity] ?? 'blue'] as const),
   );
   const thresholdTexts = limits.map(
     ({ severity, operator, value, upper }) =>
-      `${severity} ${operator} ${shownValue(value, unit)}${upper === null ? '' : ` to ${shownValue(upper, unit)}`}`,
+      `${severity} ${operator} ${formatQuantity(value, unit)}${upper === null ? '' : ` to ${formatQuantity(upper, unit)}`}`,
   );
   const values = lines.flatMap((line) => line.values.filter((value) => value !== undefined));
   return (
-    <OverTime
+    <TimeSeriesChart
       title={['Compared value', ...thresholdTexts].join(', ')}
       steps={steps}
       series={series}

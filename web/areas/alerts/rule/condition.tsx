@@ -1,9 +1,9 @@
 /** Condition of a rule: query, range and thresholds */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../../queries/query.ts';
-import { ofRecords } from '../../../editors/question.ts';
-import { QuestionFields } from '../../../editors/question-fields.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { recordKinds } from '../../../editors/question.ts';
+import { QueryFormFields } from '../../../editors/question-fields.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import { type Condition, changeCondition, changeDraft, preview, problemAt, type Threshold } from './draft.ts';
 import { ChoiceField, Field, NumberField, TextField } from './field.tsx';
 
@@ -239,11 +239,11 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
       <CompositeField condition={condition} />
     ) : (
       <>
-        <QuestionFields
+        <QueryFormFields
           name="Query"
           query={condition.query as Query}
-          without={ofRecords}
-          problem={problemAt('condition.query') ?? preview.state.value.answer?.error ?? undefined}
+          excludedKinds={recordKinds}
+          problem={problemAt('condition.query') ?? preview.state.value.response?.error ?? undefined}
           onChange={(query) => changeCondition({ query })}
         />
         <QueryWarning />
@@ -255,6 +255,6 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
 );
 
 const QueryWarning = () => {
-  const warning = preview.state.value.answer?.warnings.find(({ path }) => path.startsWith('condition.query'));
-  return warning === undefined ? null : <p class="text-warn">{shownText(warning.message)}</p>;
+  const warning = preview.state.value.response?.warnings.find(({ path }) => path.startsWith('condition.query'));
+  return warning === undefined ? null : <p class="text-warn">{renderText(warning.message)}</p>;
 };

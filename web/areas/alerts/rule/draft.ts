@@ -3,8 +3,8 @@ import { computed, signal } from '@preact/signals';
 import type { Query } from '../../../../queries/query.ts';
 import { ApiQuery } from '../../../client/query.ts';
 import { CallError } from '../../../client/request.ts';
-import { queryOf, writtenOf } from '../../../editors/question.ts';
-import { addressWith, go, inAddress } from '../../../frame/address.ts';
+import { toQuery, toQueryParams } from '../../../editors/question.ts';
+import { navigate, readParam, toChangedUrl } from '../../../frame/address.ts';
 import { previewRuleCall, type Rule, type RuleInput } from '../calls.ts';
 
 export type Condition = RuleInput['condition'];
@@ -37,7 +37,7 @@ export const emptyRule = (
   projectId: projectId || null,
   condition: {
     kind: 'threshold',
-    query: query ?? (queryOf('count logs', writtenOf(undefined)) as Query),
+    query: query ?? (toQuery('count logs', toQueryParams(undefined)) as Query),
     window: '5m',
     thresholds: [emptyThreshold(query)],
   },
@@ -54,7 +54,7 @@ export const pickWritableFields = (rule: Rule): RuleInput =>
 
 /** Returns a JSON object from the URL; `undefined` if there is none that can be parsed. */
 const readUrlObject = (name: string): object | undefined => {
-  const text = inAddress(name);
+  const text = readParam(name);
   if (text === '') return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -80,7 +80,9 @@ let urlUpdateTimer: ReturnType<typeof setTimeout> | undefined;
 
 const writeDraftToUrl = (rule: RuleInput): void => {
   const text = JSON.stringify(rule);
-  go(addressWith({ draft: text.length > maxDraftCharacters ? '' : text, query: '', name: '' }), { replace: true });
+  navigate(toChangedUrl({ draft: text.length > maxDraftCharacters ? '' : text, query: '', name: '' }), {
+    replace: true,
+  });
 };
 
 /** Changes the draft; the URL is updated when typing stops. */
@@ -125,7 +127,7 @@ export const problemsWithoutField = (fields: readonly string[]): readonly string
 
 /** Returns the warning of a field or its children, about conditions that probably fire unintentionally. */
 export const warningAt = (at: string): string | undefined =>
-  preview.state.value.answer?.warnings.find(({ path }) => isAtOrBelow(path, at))?.message;
+  preview.state.value.response?.warnings.find(({ path }) => isAtOrBelow(path, at))?.message;
 
 /** Error that no field shows, such as a conflict, a rejection or a network failure */
 export const errorWithoutField = computed(() =>

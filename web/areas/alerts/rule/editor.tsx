@@ -2,14 +2,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { ApiQuery } from '../../../client/query.ts';
-import { pairLines, pairsIn } from '../../../editors/lines.ts';
-import { go, inAddress, toArea } from '../../../frame/address.ts';
-import { Problem } from '../../../frame/freshness.tsx';
+import { formatPairs, parsePairs } from '../../../editors/lines.ts';
+import { navigate, readParam, toArea } from '../../../frame/address.ts';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { projectId } from '../../../frame/project.ts';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
-import { shownText } from '../../../frame/shown-text.tsx';
-import { refreshes, writtenRange } from '../../../frame/time-range.ts';
+import { renderText } from '../../../frame/shown-text.tsx';
+import { refreshCount, timeRange } from '../../../frame/time-range.ts';
 import { createRuleCall, type Rule, type RuleInput, replaceRuleCall, ruleCall } from '../calls.ts';
 import { ConditionFields } from './condition.tsx';
 import {
@@ -58,8 +58,8 @@ const PairsField = ({
       rows={2}
       spellcheck={false}
       placeholder={placeholder}
-      defaultValue={pairLines(value ?? {})}
-      onInput={({ currentTarget }) => changeDraft({ [name]: pairsIn(currentTarget.value) })}
+      defaultValue={formatPairs(value ?? {})}
+      onInput={({ currentTarget }) => changeDraft({ [name]: parsePairs(currentTarget.value) })}
     />
   </Field>
 );
@@ -157,7 +157,7 @@ const Save = ({ rule, ruleBefore }: { readonly rule: RuleInput; readonly ruleBef
     if (saved === undefined) saveError.value = create.error.peek() ?? replace.error.peek();
     else {
       cancelUrlUpdate();
-      go(toArea('/alerts/rules', { rule: saved.id }));
+      navigate(toArea('/alerts/rules', { rule: saved.id }));
     }
   };
   return (
@@ -165,11 +165,11 @@ const Save = ({ rule, ruleBefore }: { readonly rule: RuleInput; readonly ruleBef
       <button type="button" disabled={isRunning} onClick={() => void save()}>
         {ruleBefore === undefined ? 'Create rule' : 'Save rule'}
       </button>
-      <Link to={toArea('/alerts/rules', ruleBefore === undefined ? {} : { rule: ruleBefore.id })}>Cancel</Link>
-      <Problem error={errorWithoutField.value} />
+      <Link url={toArea('/alerts/rules', ruleBefore === undefined ? {} : { rule: ruleBefore.id })}>Cancel</Link>
+      <ErrorMessage error={errorWithoutField.value} />
       {problemsWithoutField(fieldsWithMessages).map((message) => (
         <p key={message} class="problem" role="alert">
-          {shownText(message)}
+          {renderText(message)}
         </p>
       ))}
     </div>
@@ -185,7 +185,7 @@ const useDraft = (id: string): Rule | undefined => {
     draft.value =
       rule ??
       (id === ''
-        ? emptyRule(query, { name: inAddress('name').slice(0, 256), projectId: projectId.peek() })
+        ? emptyRule(query, { name: readParam('name').slice(0, 256), projectId: projectId.peek() })
         : undefined);
     storedRule.clear();
     if (id !== '') storedRule.run({ params: { id } });
@@ -196,26 +196,26 @@ const useDraft = (id: string): Rule | undefined => {
       draft.value = undefined;
     };
   }, [id]);
-  const { answer } = storedRule.state.value;
+  const { response } = storedRule.state.value;
   useEffect(() => {
-    if (answer !== undefined && draft.peek() === undefined) draft.value = pickWritableFields(answer);
-  }, [answer]);
-  return answer;
+    if (response !== undefined && draft.peek() === undefined) draft.value = pickWritableFields(response);
+  }, [response]);
+  return response;
 };
 
 const usePreview = (): void => {
-  const { from, to } = writtenRange.value;
+  const { from, to } = timeRange.value;
   const rule = draft.value;
   useEffect(() => {
     if (rule === undefined) return;
     const runPreview = (): void => preview.run({ query: { from, to }, body: withDefaultName(rule) });
-    const previewTimer = setTimeout(runPreview, preview.state.peek().answer === undefined ? 0 : previewDebounceMs);
+    const previewTimer = setTimeout(runPreview, preview.state.peek().response === undefined ? 0 : previewDebounceMs);
     return () => clearTimeout(previewTimer);
-  }, [rule, from, to, refreshes.value]);
+  }, [rule, from, to, refreshCount.value]);
 };
 
 export const RuleEditor = () => {
-  const id = inAddress('rule');
+  const id = readParam('rule');
   const before = useDraft(id);
   usePreview();
   const rule = draft.value;
@@ -223,12 +223,12 @@ export const RuleEditor = () => {
   if (!isPermitted(call)) return <p class="said">{explainDenial(call, 'Editing alert rules')}</p>;
   return (
     <>
-      {draftParseError.value === '' ? null : <p class="problem">{shownText(draftParseError.value)}</p>}
-      <Problem error={storedRule.state.value.error} />
+      {draftParseError.value === '' ? null : <p class="problem">{renderText(draftParseError.value)}</p>}
+      <ErrorMessage error={storedRule.state.value.error} />
       {rule === undefined ? null : (
         <div class="written">
           <div class="form" key={id}>
-            <h2>{id === '' ? 'New alert rule' : shownText(before?.name ?? rule.name)}</h2>
+            <h2>{id === '' ? 'New alert rule' : renderText(before?.name ?? rule.name)}</h2>
             <Fields rule={rule} />
             {id === '' || before !== undefined ? <Save rule={rule} ruleBefore={before} /> : null}
           </div>

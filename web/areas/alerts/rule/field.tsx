@@ -1,17 +1,17 @@
 /** A field of the rule, with the errors and warnings of the API */
 import type { ComponentChildren } from 'preact';
-import { Field as WithProblem, Wrong } from '../../../editors/field.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { FieldProblem, Field as WithProblem } from '../../../editors/field.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import { problemAt, warningAt } from './draft.ts';
 
 const FieldWarning = ({ at }: { readonly at: string }) => {
   const warning = warningAt(at);
-  return warning === undefined ? null : <p class="text-warn">{shownText(warning)}</p>;
+  return warning === undefined ? null : <p class="text-warn">{renderText(warning)}</p>;
 };
 
 export const FieldMessages = ({ at }: { readonly at: string }) => (
   <>
-    <Wrong message={problemAt(at)} />
+    <FieldProblem message={problemAt(at)} />
     <FieldWarning at={at} />
   </>
 );

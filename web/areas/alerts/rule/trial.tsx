@@ -4,19 +4,19 @@
  */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { shownValue } from '../../../charts/values.ts';
+import { formatQuantity } from '../../../charts/values.ts';
 import { Action } from '../../../client/action.ts';
 import { ApiQuery } from '../../../client/query.ts';
 import { toArea } from '../../../frame/address.ts';
-import { shownDuration } from '../../../frame/durations.ts';
-import { Freshness, Problem } from '../../../frame/freshness.tsx';
-import { later } from '../../../frame/lazy-load.tsx';
+import { formatDuration } from '../../../frame/durations.ts';
+import { ErrorMessage, Freshness } from '../../../frame/freshness.tsx';
+import { lazyLoad } from '../../../frame/lazy-load.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { isPermitted } from '../../../frame/rights.ts';
-import { shownText } from '../../../frame/shown-text.tsx';
-import { shownMoment } from '../../../frame/shown-time.ts';
-import { titleOf, writtenRange } from '../../../frame/time-range.ts';
-import { Scrolled } from '../../../lists/scrolled.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../../frame/shown-time.ts';
+import { timeRange, toRangeTitle } from '../../../frame/time-range.ts';
+import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import {
   type Backtest,
@@ -29,7 +29,7 @@ import {
 import { formatLabels } from '../shown.ts';
 import { draft, preview, withDefaultName } from './draft.ts';
 
-const PastChart = later(async () => (await import('./chart.tsx')).PastChart);
+const PastChart = lazyLoad(async () => (await import('./chart.tsx')).PastChart);
 
 /** Maximum number of displayed groups */
 const maxGroups = 50;
@@ -42,7 +42,7 @@ const backtestedRule = signal('');
 /** Times at which the rule would have started to fire, while the rule is unchanged */
 const firings = computed(() =>
   backtestedRule.value === JSON.stringify(draft.value)
-    ? (backtest.state.value.answer?.transitions ?? [])
+    ? (backtest.state.value.response?.transitions ?? [])
         .filter(({ from, to }) => to === 'firing' && from !== 'firing' && from !== 'recovering')
         .map(({ at }) => Date.parse(at))
     : [],
@@ -50,7 +50,7 @@ const firings = computed(() =>
 
 const Values = ({ past }: { readonly past: Preview['past'] }) => {
   if (past === null) return <p class="soft">This rule has no chart of past values.</p>;
-  if (past.error !== null) return <p class="problem">{shownText(past.error)}</p>;
+  if (past.error !== null) return <p class="problem">{renderText(past.error)}</p>;
   if (past.series.length === 0)
     return (
       <p class="said" role="status">
@@ -62,7 +62,7 @@ const Values = ({ past }: { readonly past: Preview['past'] }) => {
       <PastChart past={past} firings={firings.value} />
       {past.partial.map(({ message }) => (
         <p key={message} class="soft">
-          Incomplete: {shownText(message)}.
+          Incomplete: {renderText(message)}.
         </p>
       ))}
     </>
@@ -76,27 +76,27 @@ const Groups = ({ found }: { readonly found: Preview }) => (
       State: <b class={found.state === 'firing' ? 'text-error' : ''}>{found.state}</b>,{' '}
       {numberFormat.format(found.groupCount)} {found.groupCount === 1 ? 'group' : 'groups'}.
       {found.error === null ? '' : ' '}
-      {found.error === null ? null : <span class="text-error">{shownText(found.error)}</span>}
+      {found.error === null ? null : <span class="text-error">{renderText(found.error)}</span>}
     </p>
     {found.groups.length === 0 ? null : (
-      <Scrolled class="numbers" label="Current instances">
+      <ScrollRegion class="numbers" label="Current instances">
         <table class="figures texts">
           <TableHeader columns={['Instance', 'State', 'Severity', 'Value', 'Reason']} />
           <tbody>
             {found.groups.slice(0, maxGroups).map(({ alertId, labels, state, severity, value, reason }) => (
               <tr key={alertId}>
                 <td>
-                  <bdi>{shownText(formatLabels(labels) || 'no labels')}</bdi>
+                  <bdi>{renderText(formatLabels(labels) || 'no labels')}</bdi>
                 </td>
                 <td>{state}</td>
                 <td>{severity ?? ''}</td>
-                <td>{value === null ? '' : shownValue(value, found.past?.series[0]?.unit ?? '')}</td>
-                <td>{shownText(reason)}</td>
+                <td>{value === null ? '' : formatQuantity(value, found.past?.series[0]?.unit ?? '')}</td>
+                <td>{renderText(reason)}</td>
               </tr>
             ))}
           </tbody>
         </table>
-      </Scrolled>
+      </ScrollRegion>
     )}
     {found.groupCount > maxGroups ? <p class="soft">First {maxGroups} groups shown.</p> : null}
   </>
@@ -114,29 +114,29 @@ const BacktestResult = ({ found }: { readonly found: Backtest }) => {
   return (
     <>
       <p role="status">
-        From {shownMoment(found.from)} to {shownMoment(found.to)} the rule would have fired{' '}
+        From {formatIsoTime(found.from)} to {formatIsoTime(found.to)} the rule would have fired{' '}
         <b id="firings">{count === 1 ? 'once' : `${numberFormat.format(count)} times`}</b> in{' '}
         {numberFormat.format(evaluations)} evaluations.
         {failed === 0 ? '' : ` ${numberFormat.format(failed)} evaluations failed: ${lastError ?? ''}`}
         {isCut ? ' The list of changes is truncated.' : ''}
       </p>
       {groups.length === 0 ? null : (
-        <Scrolled class="numbers" label="Backtest results">
+        <ScrollRegion class="numbers" label="Backtest results">
           <table class="figures texts">
             <TableHeader columns={['Instance', 'Firings', 'Duration']} />
             <tbody>
               {groups.slice(0, maxGroups).map(({ alertId, labels, firings: times, firingMs }) => (
                 <tr key={alertId}>
                   <td>
-                    <bdi>{shownText(formatLabels(labels) || 'no labels')}</bdi>
+                    <bdi>{renderText(formatLabels(labels) || 'no labels')}</bdi>
                   </td>
                   <td>{numberFormat.format(times)}</td>
-                  <td>{shownDuration(firingMs * 1e6)}</td>
+                  <td>{formatDuration(firingMs * 1e6)}</td>
                 </tr>
               ))}
             </tbody>
           </table>
-        </Scrolled>
+        </ScrollRegion>
       )}
     </>
   );
@@ -144,16 +144,16 @@ const BacktestResult = ({ found }: { readonly found: Backtest }) => {
 
 const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
   const [start] = useState(() => new Action(startBacktestCall));
-  const { answer } = backtest.state.value;
+  const { response } = backtest.state.value;
   const isCurrentRule = backtestedRule.value === JSON.stringify(rule);
-  const [id, status] = [answer?.id, answer?.status];
+  const [id, status] = [response?.id, response?.status];
   useEffect(() => {
     if (id === undefined || status !== 'running') return;
     const pollTimer = setInterval(() => backtest.run({ params: { id } }), pollMs);
     return () => clearInterval(pollTimer);
   }, [id, status]);
   const run = async (): Promise<void> => {
-    const { from, to } = writtenRange.peek();
+    const { from, to } = timeRange.peek();
     const startedBacktest = await start.run({ body: { rule: withDefaultName(rule), from, to } });
     if (startedBacktest === undefined) return;
     backtestedRule.value = JSON.stringify(rule);
@@ -171,17 +171,17 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
           disabled={start.isRunning.value || status === 'running'}
           onClick={() => void run()}
         >
-          Run backtest: {titleOf(writtenRange.value).toLowerCase()}
+          Run backtest: {toRangeTitle(timeRange.value).toLowerCase()}
         </button>
       </div>
       {wrong === undefined ? null : (
         <p class="problem" role="alert">
-          {shownText(wrong.details[0]?.message ?? wrong.message)}
+          {renderText(wrong.details[0]?.message ?? wrong.message)}
         </p>
       )}
-      <Problem error={backtest.state.value.error} />
-      {answer === undefined ? null : isCurrentRule ? (
-        <BacktestResult found={answer} />
+      <ErrorMessage error={backtest.state.value.error} />
+      {response === undefined ? null : isCurrentRule ? (
+        <BacktestResult found={response} />
       ) : (
         <p class="soft">The rule was changed since the last backtest.</p>
       )}
@@ -211,22 +211,22 @@ const Receivers = ({ rule, found }: { readonly rule: RuleInput; readonly found: 
     routingTest.run({ body: { labels } });
     return () => routingTest.cancel();
   }, [text]);
-  const { answer, error } = routingTest.state.value;
+  const { response, error } = routingTest.state.value;
   return (
     <>
       <h3>Will notify</h3>
-      <Problem error={error} />
-      {answer === undefined ? null : answer.receivers.length === 0 ? (
+      <ErrorMessage error={error} />
+      {response === undefined ? null : response.receivers.length === 0 ? (
         <p class="text-warn">No receiver matches this alert.</p>
       ) : (
         <ul class="receivers">
-          {answer.receivers.map(({ name, routeId, channels, mutedBy }) => (
+          {response.receivers.map(({ name, routeId, channels, mutedBy }) => (
             <li key={routeId}>
-              <b>{shownText(name)}</b>:{' '}
+              <b>{renderText(name)}</b>:{' '}
               {channels.length === 0
                 ? 'no channel. '
-                : shownText(channels.map((channel) => channel.name ?? channel.id).join(', '))}
-              {channels.length === 0 ? <Link to={toArea('/alerts/channels')}>Channels</Link> : null}
+                : renderText(channels.map((channel) => channel.name ?? channel.id).join(', '))}
+              {channels.length === 0 ? <Link url={toArea('/alerts/channels')}>Channels</Link> : null}
               {mutedBy === null ? '' : `, muted now: ${mutedBy}`}
             </li>
           ))}
@@ -260,20 +260,20 @@ export const Trial = ({ rule }: { readonly rule: RuleInput }) => {
     },
     [],
   );
-  const { answer } = preview.state.value;
+  const { response } = preview.state.value;
   return (
     <section class="trial" aria-label="Preview">
-      {answer === undefined ? (
+      {response === undefined ? (
         <EmptyPreview />
       ) : (
         <>
-          <Values past={answer.past} />
-          <Groups found={answer} />
+          <Values past={response.past} />
+          <Groups found={response} />
         </>
       )}
       {isPermitted(startBacktestCall) ? <BacktestSection rule={rule} /> : null}
-      {answer === undefined || !isPermitted(routingTestCall) ? null : <Receivers rule={rule} found={answer} />}
-      <Freshness of={preview.state.value} />
+      {response === undefined || !isPermitted(routingTestCall) ? null : <Receivers rule={rule} found={response} />}
+      <Freshness queryState={preview.state.value} />
     </section>
   );
 };

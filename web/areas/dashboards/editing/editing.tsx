@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { CallError, request } from '../../../client/request.ts';
-import { change, go, inAddress, toArea } from '../../../frame/address.ts';
-import { Problem } from '../../../frame/freshness.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { navigate, readParam, setParams, toArea } from '../../../frame/address.ts';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import type { DashboardHead, DashboardResults } from '../board.ts';
 import { cloneCall, type Dashboard, readCall, removeCall, saveCall, toDocument } from '../calls.ts';
 import { PanelCard } from '../card.tsx';
@@ -27,7 +27,7 @@ interface EditingProps {
   readonly part: SectionLayout;
 }
 
-const closeEditor = (): void => change({ edit: '', panel: '', sidePanel: '' });
+const closeEditor = (): void => setParams({ edit: '', panel: '', sidePanel: '' });
 
 /** Version that another user saved in the meantime, with its conflicts */
 interface MergeConflict {
@@ -54,7 +54,7 @@ const ConflictForm = ({
     {mergeConflict.conflicts.map(({ key, what }) => (
       <p key={key}>
         <label>
-          {shownText(what)}{' '}
+          {renderText(what)}{' '}
           <select name={key}>
             <option value="mine">My version</option>
             <option value="theirs">Saved version</option>
@@ -112,10 +112,10 @@ const SaveControls = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | '
       <button type="button" class="plain" onClick={closeEditor}>
         {drafting.hasChanged.value ? 'Discard changes' : 'Done'}
       </button>
-      <Problem error={mergeError ?? action.error.value} />
+      <ErrorMessage error={mergeError ?? action.error.value} />
       {(action.error.value?.details ?? []).map(({ path, message }) => (
         <p key={`${path} ${message}`} class="problem-text">
-          {shownText(`${path}: ${message}`)}
+          {renderText(`${path}: ${message}`)}
         </p>
       ))}
       {met === undefined ? null : <ConflictForm met={met} onResolve={(choices) => void merge(choices)} />}
@@ -129,11 +129,11 @@ const DashboardActions = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
   const { id, version, name } = dashboard;
   const remove = async (): Promise<void> => {
     if (!confirm(`Delete the dashboard “${name}”?`)) return;
-    if ((await removal.run({ params: { id }, ifMatch: version })) !== undefined) go(toArea('/dashboards'));
+    if ((await removal.run({ params: { id }, ifMatch: version })) !== undefined) navigate(toArea('/dashboards'));
   };
   const copy = async (): Promise<void> => {
     const made = await copying.run({ params: { id }, body: {} });
-    if (made !== undefined) go(toArea(`/dashboards/${made.id}`));
+    if (made !== undefined) navigate(toArea(`/dashboards/${made.id}`));
   };
   return (
     <>
@@ -143,7 +143,7 @@ const DashboardActions = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
       <button type="button" class="plain" onClick={() => void remove()}>
         Delete
       </button>
-      <Problem error={removal.error.value ?? copying.error.value} />
+      <ErrorMessage error={removal.error.value ?? copying.error.value} />
     </>
   );
 };
@@ -233,13 +233,13 @@ const newPanel = {
 
 export const Editing = (props: EditingProps) => {
   const { drafting, dashboard, board, head, range, marks, part } = props;
-  const open = drafting.panel(inAddress('panel'));
+  const open = drafting.panel(readParam('panel'));
   const add = (): void => {
     // The API adds defaults for the fields of a kind.
     const id = drafting.addPanel(newPanel as unknown as Parameters<typeof drafting.addPanel>[0]);
-    change({ panel: id, sidePanel: '' });
+    setParams({ panel: id, sidePanel: '' });
   };
-  const hasVariables = inAddress('sidePanel') === 'variables';
+  const hasVariables = readParam('sidePanel') === 'variables';
   const cell = (each: Cell) => (
     <PanelCard
       cell={each}
@@ -247,7 +247,9 @@ export const Editing = (props: EditingProps) => {
       head={head}
       {...range}
       marks={marks}
-      tools={<Handles cell={each} drafting={drafting} onOpen={() => change({ panel: each.panel.id, sidePanel: '' })} />}
+      tools={
+        <Handles cell={each} drafting={drafting} onOpen={() => setParams({ panel: each.panel.id, sidePanel: '' })} />
+      }
     />
   );
   return (
@@ -260,13 +262,13 @@ export const Editing = (props: EditingProps) => {
           type="button"
           class="plain"
           aria-pressed={hasVariables}
-          onClick={() => change({ sidePanel: hasVariables ? '' : 'variables', panel: '' })}
+          onClick={() => setParams({ sidePanel: hasVariables ? '' : 'variables', panel: '' })}
         >
           Variables
         </button>
         <SaveControls drafting={drafting} dashboard={dashboard} />
         <DashboardActions dashboard={dashboard} />
-        {dashboard.source === null ? null : <p class="soft">Managed as code in {shownText(dashboard.source)}.</p>}
+        {dashboard.source === null ? null : <p class="soft">Managed as code in {renderText(dashboard.source)}.</p>}
       </div>
       <DashboardSettings drafting={drafting} />
       <Sections drafting={drafting} />
@@ -275,9 +277,9 @@ export const Editing = (props: EditingProps) => {
           <SectionView part={part} head={head} renderCell={cell} />
         </div>
         {hasVariables ? (
-          <VariablesEditor drafting={drafting} board={board} onClose={() => change({ sidePanel: '' })} />
+          <VariablesEditor drafting={drafting} board={board} onClose={() => setParams({ sidePanel: '' })} />
         ) : open === undefined ? null : (
-          <PanelEditor key={open.id} panel={open} drafting={drafting} onClose={() => change({ panel: '' })} />
+          <PanelEditor key={open.id} panel={open} drafting={drafting} onClose={() => setParams({ panel: '' })} />
         )}
       </div>
     </>

@@ -1,6 +1,6 @@
 /** Fields of one panel in the editor: title, queries and visualization */
-import { kindOf, ofRecords, queryOf, writtenOf } from '../../../editors/question.ts';
-import { QuestionFields } from '../../../editors/question-fields.tsx';
+import { recordKinds, toQuery, toQueryKind, toQueryParams } from '../../../editors/question.ts';
+import { QueryFormFields } from '../../../editors/question-fields.tsx';
 import { SidePanel } from '../../../lists/side-panel.tsx';
 import type { Panel, Visual } from '../calls.ts';
 import type { DashboardDraft } from './draft.ts';
@@ -39,7 +39,7 @@ export const newPanelQuery = (name: string): PanelQuery =>
     exemplars: false,
     hidden: false,
     legend: '',
-    query: queryOf('count logs', writtenOf(undefined)),
+    query: toQuery('count logs', toQueryParams(undefined)),
   }) as PanelQuery;
 
 interface QueryProps {
@@ -49,18 +49,18 @@ interface QueryProps {
 }
 
 const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
-  const returnsRecords = ofRecords.includes(kindOf(query.query));
+  const returnsRecords = recordKinds.includes(toQueryKind(query.query));
   const answers = returnsRecords ? 'table' : query.answers;
   return (
     <fieldset>
       <legend>Query {query.name}</legend>
-      <QuestionFields
+      <QueryFormFields
         name={`Query ${query.name}`}
         query={query.query}
-        otherwise={{ savedQueryId: query.savedQueryId }}
+        defaultJson={{ savedQueryId: query.savedQueryId }}
         onChange={(changedQuery) => {
-          const wasRecords = ofRecords.includes(kindOf(query.query));
-          const isRecords = ofRecords.includes(kindOf(changedQuery));
+          const wasRecords = recordKinds.includes(toQueryKind(query.query));
+          const isRecords = recordKinds.includes(toQueryKind(changedQuery));
           onChange({
             ...query,
             ...(wasRecords === isRecords ? {} : { answers: isRecords ? 'table' : 'series' }),

@@ -1,5 +1,5 @@
 /** Sections of a dashboard in the editor: names, order, and display as rows or tabs */
-import { markedText } from '../../../frame/shown-text.tsx';
+import { markHiddenCharacters } from '../../../frame/shown-text.tsx';
 import type { Document, Section } from '../calls.ts';
 import type { DashboardDraft } from './draft.ts';
 import { movePanelToSection, removeSection } from './section-moves.ts';
@@ -25,7 +25,7 @@ const SectionFields = ({
   const { sections } = document;
   const set = (fields: Partial<Section>): void =>
     drafting.change({ sections: sections.with(index, { ...section, ...fields }) });
-  const name = markedText(section.title === '' ? section.id : section.title);
+  const name = markHiddenCharacters(section.title === '' ? section.id : section.title);
   const moveUp = (): void => {
     const previousSection = sections[index - 1];
     if (previousSection !== undefined)

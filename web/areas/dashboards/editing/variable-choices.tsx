@@ -1,6 +1,6 @@
 /** Fields of variables with selectable values: number of values, order, and initial selection */
 import { Field } from '../../../editors/field.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import { allValues } from '../variable-values.ts';
 import { optionLines, type QueriedVariable, type SelectableVariable } from './variable-kinds.ts';
 import {
@@ -27,7 +27,7 @@ export const DefaultSelection = ({
   const selectionText = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
   return (
     <p>
-      Default: {selectionText === '' ? 'first value, or All' : <bdi>{shownText(selectionText)}</bdi>}{' '}
+      Default: {selectionText === '' ? 'first value, or All' : <bdi>{renderText(selectionText)}</bdi>}{' '}
       <button type="button" class="plain" onClick={() => onChange(result?.selected ?? [])}>
         Use current selection
       </button>{' '}

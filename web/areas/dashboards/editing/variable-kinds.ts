@@ -1,6 +1,6 @@
 /** Kinds of variables in the editor: label, defaults, and lists as lines of text */
 
-import { linesIn } from '../../../editors/lines.ts';
+import { parseLines } from '../../../editors/lines.ts';
 import type { Variable } from '../calls.ts';
 
 export type Kind = Variable['kind'];
@@ -99,13 +99,13 @@ export const optionLines: LineFormat<VariableOfKind<'list'>['options'][number]> 
   format: (options) =>
     options.map(({ value, title }) => (title === undefined ? value : `${value}${separator}${title}`)).join('\n'),
   read: (text) =>
-    linesIn(text).map((line) => {
+    parseLines(text).map((line) => {
       const at = line.indexOf(separator);
       return at < 0 ? { value: line } : { value: line.slice(0, at), title: line.slice(at + separator.length) };
     }),
 };
 
-export const textLines: LineFormat<string> = { format: (texts) => texts.join('\n'), read: linesIn };
+export const textLines: LineFormat<string> = { format: (texts) => texts.join('\n'), read: parseLines };
 
 /** `job=node`; consecutive lines with the same label and operator are one condition with several values */
 export const filterLines: LineFormat<Filter> = {
@@ -117,7 +117,7 @@ export const filterLines: LineFormat<Filter> = {
       .join('\n'),
   read: (text) => {
     const filters: Filter[] = [];
-    for (const line of linesIn(text)) {
+    for (const line of parseLines(text)) {
       const [, label = line, operator = '=', value] = /^([^=!<>~]{1,1024})(=~|!~|!=|=|<|>)(.*)$/s.exec(line) ?? [];
       // An invalid condition gets no value; the API then reports an error at its index.
       const values = value === undefined ? [] : [value];

@@ -1,8 +1,8 @@
 /** Variables of a dashboard in the editor: list, order, and selectable values */
 import { useState } from 'preact/hooks';
 import type { CallError } from '../../../client/request.ts';
-import { Wrong } from '../../../editors/field.tsx';
-import { markedText, shownText } from '../../../frame/shown-text.tsx';
+import { FieldProblem } from '../../../editors/field.tsx';
+import { markHiddenCharacters, renderText } from '../../../frame/shown-text.tsx';
 import { SidePanel } from '../../../lists/side-panel.tsx';
 import type { DashboardResults } from '../board.ts';
 import type { Variable } from '../calls.ts';
@@ -22,14 +22,14 @@ const OptionList = ({ of }: { readonly of: VariableResult | undefined }) => {
   const { options, error, partial } = of;
   return (
     <div role="status">
-      {error === undefined || error.path !== undefined ? null : <p class="problem-text">{shownText(error.message)}</p>}
+      {error === undefined || error.path !== undefined ? null : <p class="problem-text">{renderText(error.message)}</p>}
       {options.length === 0 ? null : (
         <p>
           {options.length === 1 ? '1 value' : `${options.length} values`}:{' '}
           {options.slice(0, maxOptions).map((option, index) => (
             <span key={option.value}>
               {index === 0 ? '' : ', '}
-              <bdi>{shownText(formatOption(option))}</bdi>
+              <bdi>{renderText(formatOption(option))}</bdi>
             </span>
           ))}
           {options.length > maxOptions ? ' …' : ''}
@@ -38,7 +38,7 @@ const OptionList = ({ of }: { readonly of: VariableResult | undefined }) => {
       {options.length === 0 && error === undefined ? <p class="soft">No values.</p> : null}
       {partial.map(({ message }) => (
         <p key={message} class="soft">
-          Incomplete: {shownText(message)}.
+          Incomplete: {renderText(message)}.
         </p>
       ))}
     </div>
@@ -114,7 +114,7 @@ export const VariablesEditor = ({
       {variables.map((variable, index) => {
         const answered = answers.find(({ name }) => name === variable.name);
         const problem = problemFinder(errors, index, variable, answered);
-        const name = markedText(variable.name);
+        const name = markHiddenCharacters(variable.name);
         return (
           <details key={keys[index]} class="variable" open={keys[index] === newKey}>
             <summary>
@@ -127,7 +127,7 @@ export const VariablesEditor = ({
                 findProblem={problem}
                 onChange={(after) => set(variables.with(index, after))}
               />
-              <Wrong message={problem('')} />
+              <FieldProblem message={problem('')} />
               {variable.kind === 'constant' || variable.kind === 'text' || variable.kind === 'filters' ? null : (
                 <OptionList of={answered} />
               )}

@@ -1,5 +1,5 @@
 /** Buckets of values: over time for heatmaps, and for histograms */
-import { numberOf } from '../../../charts/reduce.ts';
+import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 
 /** Maximum number of columns; finer ones are not distinguishable */
 const maxColumns = 120;
@@ -23,7 +23,7 @@ export interface HeatmapData {
 
 const toFinitePoints = (points: BucketSeries['points']): [number, number][] =>
   points.flatMap(([time, value]): [number, number][] => {
-    const number = numberOf(value);
+    const number = toNumberOrUndefined(value);
     return number === undefined || !Number.isFinite(number) ? [] : [[time, number]];
   });
 
@@ -141,7 +141,9 @@ export const histogramOf = (
 ): Histogram | undefined => {
   const numbers = series.map(({ name, values }) => ({
     name,
-    values: values.map(numberOf).filter((value): value is number => value !== undefined && Number.isFinite(value)),
+    values: values
+      .map(toNumberOrUndefined)
+      .filter((value): value is number => value !== undefined && Number.isFinite(value)),
   }));
   const all = numbers.flatMap(({ values }) => values);
   if (all.length === 0) return undefined;

@@ -1,10 +1,10 @@
 /** Panels of bucketed values: heatmaps and histograms. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { ValueTable } from '../../../charts/lines.tsx';
-import { shownValue } from '../../../charts/values.ts';
-import { shownText } from '../../../frame/shown-text.tsx';
-import { shortTime } from '../../../frame/shown-time.ts';
-import { Scrolled } from '../../../lists/scrolled.tsx';
+import { ChartDataTable } from '../../../charts/lines.tsx';
+import { formatQuantity } from '../../../charts/values.ts';
+import { renderText } from '../../../frame/shown-text.tsx';
+import { formatShortTime } from '../../../frame/shown-time.ts';
+import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { fieldsOf, isNumeric } from '../fields.ts';
 import {
@@ -69,17 +69,17 @@ export const HeatmapPanel = (props: PanelProps) => {
       </svg>
       <p class="axis">
         <span>
-          {shortTime(first)}, {shownText(rows[0]?.name ?? '')} bottom
+          {formatShortTime(first)}, {renderText(rows[0]?.name ?? '')} bottom
         </span>
         <span>
-          {shortTime(last)}, {shownText(rows.at(-1)?.name ?? '')} top
+          {formatShortTime(last)}, {renderText(rows.at(-1)?.name ?? '')} top
         </span>
       </p>
-      <ValueTable
+      <ChartDataTable
         steps={steps}
         name={panel.title || 'the heatmap'}
         lines={rows.map(({ name, counts }) => ({ name, values: counts }))}
-        shown={(value) => (value === undefined ? '' : number.format(value))}
+        formatCell={(value) => (value === undefined ? '' : number.format(value))}
       />
     </>
   );
@@ -129,18 +129,18 @@ export const HistogramPanel = ({ panel, height }: PanelProps) => {
     <>
       <Bars of={histogram} title={panel.title} height={Math.max(50, height - 70)} />
       <p class="axis">
-        <span>{shownValue(starts[0], unit)}</span>
-        <span>{shownValue((starts.at(-1) ?? 0) + size, unit)}</span>
+        <span>{formatQuantity(starts[0], unit)}</span>
+        <span>{formatQuantity((starts.at(-1) ?? 0) + size, unit)}</span>
       </p>
       <details class="numbers-of">
         <summary>Data table</summary>
-        <Scrolled class="numbers" label={`Data of ${panel.title || 'the histogram'}`}>
+        <ScrollRegion class="numbers" label={`Data of ${panel.title || 'the histogram'}`}>
           <table>
             <TableHeader columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />
             <tbody>
               {starts.map((start, at) => (
                 <tr key={start}>
-                  <td>{shownValue(start, unit)}</td>
+                  <td>{formatQuantity(start, unit)}</td>
                   {series.slice(0, 20).map(({ name, counts }, index) => (
                     <td key={`${index} ${name}`}>{number.format(counts[at] ?? 0)}</td>
                   ))}
@@ -148,7 +148,7 @@ export const HistogramPanel = ({ panel, height }: PanelProps) => {
               ))}
             </tbody>
           </table>
-        </Scrolled>
+        </ScrollRegion>
       </details>
     </>
   );

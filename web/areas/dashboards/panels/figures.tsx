@@ -1,7 +1,7 @@
 /** Panels of few values: large numbers, gauges, bars and pie charts */
-import { numberOf } from '../../../charts/reduce.ts';
-import { Spark } from '../../../charts/spark.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { toNumberOrUndefined } from '../../../charts/reduce.ts';
+import { Sparkline } from '../../../charts/spark.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Field, fieldsOf, figuresOf, isNumeric, type SingleValue, shownIn, toneIn } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
@@ -18,10 +18,10 @@ export const StatPanel = ({ panel }: PanelProps) => {
     <dl class="stats">
       {figures.map((figure) => (
         <div key={figure.key} class={`stat ink-${toneIn(figure.field, figure.value) ?? 'plain'}`}>
-          <dt class={isNameVisible(figure, figures) ? '' : 'sr-only'}>{shownText(figure.name)}</dt>
-          <dd>{shownText(shownIn(figure.field, figure.value) || '–')}</dd>
+          <dt class={isNameVisible(figure, figures) ? '' : 'sr-only'}>{renderText(figure.name)}</dt>
+          <dd>{renderText(shownIn(figure.field, figure.value) || '–')}</dd>
           {panel.visual['graph'] === 'none' || figure.field.times === undefined ? null : (
-            <Spark values={figure.field.values} />
+            <Sparkline values={figure.field.values} />
           )}
         </div>
       ))}
@@ -43,7 +43,7 @@ const Bars = ({ figures }: { readonly figures: readonly SingleValue[] }) => (
   <dl class="bar-list">
     {figures.map((figure) => (
       <div key={figure.key}>
-        <dt>{shownText(figure.name)}</dt>
+        <dt>{renderText(figure.name)}</dt>
         <dd>
           <span class="track">
             <span
@@ -51,7 +51,7 @@ const Bars = ({ figures }: { readonly figures: readonly SingleValue[] }) => (
               style={{ width: `${100 * fillRatio(figure, maxValueOf(figures))}%` }}
             />
           </span>
-          <b>{shownText(shownIn(figure.field, figure.value))}</b>
+          <b>{renderText(shownIn(figure.field, figure.value))}</b>
         </dd>
       </div>
     ))}
@@ -78,8 +78,8 @@ const Gauge = ({ figure, maxValue }: { readonly figure: SingleValue; readonly ma
           d={`M10 50A40 40 0 0 1 ${arcEnd(share)}`}
         />
       </svg>
-      <b>{shownText(shownIn(figure.field, figure.value) || '–')}</b>
-      <span>{shownText(figure.name)}</span>
+      <b>{renderText(shownIn(figure.field, figure.value) || '–')}</b>
+      <span>{renderText(figure.name)}</span>
     </div>
   );
 };
@@ -136,9 +136,9 @@ export const PiePanel = ({ panel }: PanelProps) => {
           {slices.map(({ key, name, value = 0, field }, index) => (
             <tr key={key}>
               <td>
-                <span class={`swatch line-${index % maxSlices}`} /> <bdi>{shownText(name)}</bdi>
+                <span class={`swatch line-${index % maxSlices}`} /> <bdi>{renderText(name)}</bdi>
               </td>
-              <td>{shownText(shownIn(field, value))}</td>
+              <td>{renderText(shownIn(field, value))}</td>
               <td>{((100 * value) / total).toFixed(1)} %</td>
             </tr>
           ))}
@@ -167,7 +167,7 @@ export const BarsPanel = ({ panel }: PanelProps) => {
       return {
         key: `${field.key} ${row}`,
         name: numbers.length > 1 ? `${name}, ${field.name}` : name,
-        value: numberOf(value),
+        value: toNumberOrUndefined(value),
         field,
       };
     }),

@@ -1,16 +1,16 @@
 /** Panels that list traces, alerts and dashboards, with links. The code is loaded on first use. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../../client/query.ts';
-import { allInAddress, toArea } from '../../../frame/address.ts';
-import { shownDuration } from '../../../frame/durations.ts';
-import { Problem } from '../../../frame/freshness.tsx';
+import { readAllParams, toArea } from '../../../frame/address.ts';
+import { formatDuration } from '../../../frame/durations.ts';
+import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { isPermitted } from '../../../frame/rights.ts';
-import { levelOf } from '../../../frame/severity.ts';
-import { shownText, textOf } from '../../../frame/shown-text.tsx';
-import { shownTime } from '../../../frame/shown-time.ts';
-import { refreshes } from '../../../frame/time-range.ts';
-import { Scrolled } from '../../../lists/scrolled.tsx';
+import { toSeverityLevel } from '../../../frame/severity.ts';
+import { renderText, toText } from '../../../frame/shown-text.tsx';
+import { formatTime } from '../../../frame/shown-time.ts';
+import { refreshCount } from '../../../frame/time-range.ts';
+import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Alert, alertsCall } from '../../alerts/calls.ts';
 import { formatLabels, formatValue } from '../../alerts/shown.ts';
@@ -38,10 +38,10 @@ export const TracesPanel = (props: PanelProps) => {
     return trace === -1
       ? []
       : rows.map((row) => ({
-          trace: textOf(row[trace]),
+          trace: toText(row[trace]),
           time: row[time],
-          service: textOf(row[service] ?? ''),
-          name: textOf(row[name] ?? ''),
+          service: toText(row[service] ?? ''),
+          name: toText(row[name] ?? ''),
           duration: row[duration],
           failed: row[status] === 'error',
         }));
@@ -49,41 +49,41 @@ export const TracesPanel = (props: PanelProps) => {
   // A result without trace ids is displayed as a table.
   if (spans.length === 0) return <TablePanel {...props} />;
   return (
-    <Scrolled class="panel-rows" label={`Traces of ${panel.title === '' ? 'the panel' : panel.title}`}>
+    <ScrollRegion class="panel-rows" label={`Traces of ${panel.title === '' ? 'the panel' : panel.title}`}>
       <table class="figures texts">
         <TableHeader columns={['Trace', 'Service', 'Duration', 'Status', 'Start']} />
         <tbody>
           {spans.slice(0, maxSpans).map(({ trace, time, service, name, duration, failed }, index) => (
             <tr key={`${index} ${trace}`}>
               <td>
-                <Link to={toArea(`/traces/${encodeURIComponent(trace)}`)}>
-                  <bdi>{shownText(name === '' ? trace : name)}</bdi>
+                <Link url={toArea(`/traces/${encodeURIComponent(trace)}`)}>
+                  <bdi>{renderText(name === '' ? trace : name)}</bdi>
                 </Link>
               </td>
               <td>
-                <bdi>{shownText(service)}</bdi>
+                <bdi>{renderText(service)}</bdi>
               </td>
-              <td class="number">{duration === undefined ? '' : shownDuration(String(duration))}</td>
+              <td class="number">{duration === undefined ? '' : formatDuration(String(duration))}</td>
               <td class={failed ? 'text-error' : ''}>{failed ? 'failed' : ''}</td>
-              <td>{time === undefined ? '' : shownTime(Date.parse(String(time)))}</td>
+              <td>{time === undefined ? '' : formatTime(Date.parse(String(time)))}</td>
             </tr>
           ))}
         </tbody>
       </table>
-    </Scrolled>
+    </ScrollRegion>
   );
 };
 
 const AlertItem = ({ alert }: { readonly alert: Alert }) => (
   <li>
-    <span class={alert.state === 'firing' ? `text-${levelOf(alert.severity)}` : 'soft'}>
+    <span class={alert.state === 'firing' ? `text-${toSeverityLevel(alert.severity)}` : 'soft'}>
       {alert.state === 'firing' ? (alert.severity ?? alert.state) : alert.state}
     </span>{' '}
-    <Link to={toArea('/alerts', { alert: alert.id })}>
-      <bdi>{shownText(alert.ruleName)}</bdi>
+    <Link url={toArea('/alerts', { alert: alert.id })}>
+      <bdi>{renderText(alert.ruleName)}</bdi>
     </Link>{' '}
-    <bdi>{shownText(formatLabels(alert.labels))}</bdi> {formatValue(alert.value)}{' '}
-    {alert.since === null ? null : <span class="soft">since {shownTime(Date.parse(alert.since))}</span>}
+    <bdi>{renderText(formatLabels(alert.labels))}</bdi> {formatValue(alert.value)}{' '}
+    {alert.since === null ? null : <span class="soft">since {formatTime(Date.parse(alert.since))}</span>}
   </li>
 );
 
@@ -94,14 +94,14 @@ export const AlertsPanel = ({ panel, isSnapshot }: PanelProps) => {
   useEffect(() => {
     if (!isSnapshot && isPermitted(alertsCall)) query.run({ query: { state, limit: 1000 } });
     return () => query.cancel();
-  }, [isSnapshot, state, refreshes.value]);
+  }, [isSnapshot, state, refreshCount.value]);
   if (isSnapshot) return emptyMessage('Snapshots do not contain alerts.');
   if (!isPermitted(alertsCall)) return emptyMessage('Your role or plan has no access to alerts.');
-  const { answer, error } = query.state.value;
-  if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
-  const matchingAlerts = selectAlerts(answer.items, visual);
+  const { response, error } = query.state.value;
+  if (response === undefined) return error === undefined ? null : <ErrorMessage error={error} />;
+  const matchingAlerts = selectAlerts(response.items, visual);
   if (matchingAlerts === undefined)
-    return <p class="problem-text">Labels could not be read: {shownText(visual.labels ?? '')}</p>;
+    return <p class="problem-text">Labels could not be read: {renderText(visual.labels ?? '')}</p>;
   if (visual.shows === 'count')
     return (
       <dl class="stats">
@@ -115,12 +115,12 @@ export const AlertsPanel = ({ panel, isSnapshot }: PanelProps) => {
   const visibleAlerts = matchingAlerts.slice(0, visual.max ?? 20);
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {groupAlerts(visibleAlerts, visual.groupBy ?? []).map(([name, alerts]) => (
         <div key={name}>
           {name === '' ? null : (
             <h3>
-              <bdi>{shownText(name)}</bdi>
+              <bdi>{renderText(name)}</bdi>
             </h3>
           )}
           <ul class="around">
@@ -145,7 +145,7 @@ const dashboardUrl = (id: string, { keepTime = false, keepVariables = false }: D
   const names = [...new Set(new URLSearchParams(location.search).keys())];
   for (const name of names)
     if ((keepTime && (name === 'from' || name === 'to')) || (keepVariables && name.startsWith('var-')))
-      for (const value of allInAddress(name)) addressParams.append(name, value);
+      for (const value of readAllParams(name)) addressParams.append(name, value);
   return `/dashboards/${encodeURIComponent(id)}${addressParams.size === 0 ? '' : `?${addressParams}`}`;
 };
 
@@ -157,21 +157,21 @@ export const DashboardsPanel = ({ panel, isSnapshot }: PanelProps) => {
   useEffect(() => {
     if (!isSnapshot && found) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });
     return () => query.cancel();
-  }, [isSnapshot, found, search, folder, tag, refreshes.value]);
+  }, [isSnapshot, found, search, folder, tag, refreshCount.value]);
   if (isSnapshot) return emptyMessage('Snapshots do not contain dashboard lists.');
   if (!found) return emptyMessage('Starred and recently opened dashboards are not available.');
-  const { answer, error } = query.state.value;
-  if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
-  const items = answer.items.filter((item) => tags.every((one) => item.tags.includes(one)));
+  const { response, error } = query.state.value;
+  if (response === undefined) return error === undefined ? null : <ErrorMessage error={error} />;
+  const items = response.items.filter((item) => tags.every((one) => item.tags.includes(one)));
   if (items.length === 0) return emptyMessage('No matching dashboards.');
   return (
     <ul class="links column">
       {items.slice(0, maxItems).map((item) => (
         <li key={item.id}>
-          <Link to={dashboardUrl(item.id, visual)}>
-            <bdi>{shownText(item.name)}</bdi>
+          <Link url={dashboardUrl(item.id, visual)}>
+            <bdi>{renderText(item.name)}</bdi>
           </Link>{' '}
-          <span class="soft">{shownText(item.folder)}</span>
+          <span class="soft">{renderText(item.folder)}</span>
         </li>
       ))}
     </ul>

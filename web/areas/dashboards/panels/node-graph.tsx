@@ -1,9 +1,9 @@
 /** Panel of nodes and edges. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
 import { Graph, type GraphEdge, type GraphNode } from '../../../charts/graph.tsx';
-import { numberOf } from '../../../charts/reduce.ts';
-import { shownValue } from '../../../charts/values.ts';
-import { textOf } from '../../../frame/shown-text.tsx';
+import { toNumberOrUndefined } from '../../../charts/reduce.ts';
+import { formatQuantity } from '../../../charts/values.ts';
+import { toText } from '../../../frame/shown-text.tsx';
 import { type Field, fieldsOfTable, isNumeric, type PanelData, shownIn, tablesOf } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
@@ -23,8 +23,10 @@ const findField = (fields: readonly Field[], ...names: readonly string[]): Field
 const formatStat = (field: Field | undefined, row: number, unit: string | undefined): string => {
   const value = field?.values[row];
   if (field === undefined || value === null || value === undefined) return '';
-  const number = numberOf(value);
-  return unit === undefined || unit === '' || number === undefined ? shownIn(field, value) : shownValue(number, unit);
+  const number = toNumberOrUndefined(value);
+  return unit === undefined || unit === '' || number === undefined
+    ? shownIn(field, value)
+    : formatQuantity(number, unit);
 };
 
 const panelUnits = ({ visual }: PanelData, name: string): readonly (string | undefined)[] => {
@@ -48,14 +50,14 @@ const buildEdges = (drawn: PanelData, fields: readonly Field[]): readonly GraphE
   const second = findField(fields, 'secondarystat');
   const units = panelUnits(drawn, 'edgeUnits');
   const rows = from.values.slice(0, maxEdges);
-  const maxWeight = Math.max(Number.MIN_VALUE, ...rows.map((_, row) => numberOf(main?.values[row]) ?? 0));
+  const maxWeight = Math.max(Number.MIN_VALUE, ...rows.map((_, row) => toNumberOrUndefined(main?.values[row]) ?? 0));
   return rows.map((value, row) => {
-    const [source, target] = [textOf(value), textOf(to.values[row])];
+    const [source, target] = [toText(value), toText(to.values[row])];
     const figures = joinNonEmpty([formatStat(main, row, units[0]), formatStat(second, row, units[1])]);
     return {
       from: source,
       to: target,
-      weight: Math.max(0, numberOf(main?.values[row]) ?? 0) / maxWeight,
+      weight: Math.max(0, toNumberOrUndefined(main?.values[row]) ?? 0) / maxWeight,
       title: `${source} to ${target}${figures === '' ? '' : `: ${figures}`}`,
     };
   });
@@ -66,11 +68,11 @@ const buildNodes = (drawn: PanelData, fields: readonly Field[]): readonly GraphN
   const [title, subtitle] = [findField(fields, 'title', 'name'), findField(fields, 'subtitle')];
   const [main, second] = [findField(fields, 'mainstat'), findField(fields, 'secondarystat')];
   return (findField(fields, 'id')?.values ?? []).map((id, row) => {
-    const kind = textOf(subtitle?.values[row] ?? '');
+    const kind = toText(subtitle?.values[row] ?? '');
     return {
-      id: textOf(id),
-      title: textOf(title?.values[row] ?? id),
-      figures: joinNonEmpty([formatStat(main, row, units[0]), formatStat(second, row, units[1])]),
+      id: toText(id),
+      title: toText(title?.values[row] ?? id),
+      description: joinNonEmpty([formatStat(main, row, units[0]), formatStat(second, row, units[1])]),
       ...(kind === '' ? {} : { kind }),
     };
   });
@@ -85,7 +87,7 @@ const buildGraph = (drawn: PanelData): GraphData => {
   const nodes = new Map<string, GraphNode>();
   for (const node of tables.filter(isNodes).flatMap((fields) => buildNodes(drawn, fields))) nodes.set(node.id, node);
   for (const id of edges.flatMap(({ from, to }) => [from, to]))
-    if (!nodes.has(id)) nodes.set(id, { id, title: id, figures: '' });
+    if (!nodes.has(id)) nodes.set(id, { id, title: id, description: '' });
   return { nodes: [...nodes.values()].slice(0, maxNodes), edges };
 };
 

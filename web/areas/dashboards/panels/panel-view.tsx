@@ -1,8 +1,8 @@
 /** Renders a panel by its kind. The type of the table below requires a renderer for every kind. */
 import type { ComponentType } from 'preact';
-import { later } from '../../../frame/lazy-load.tsx';
+import { lazyLoad } from '../../../frame/lazy-load.tsx';
 import { Markdown } from '../../../frame/markdown.tsx';
-import { shownText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import type { Visual } from '../calls.ts';
 import { BarGaugePanel, BarsPanel, GaugePanel, PiePanel, StatPanel } from './figures.tsx';
 import type { PanelProps } from './panel-props.ts';
@@ -10,24 +10,24 @@ import { LogsPanel, TablePanel } from './table.tsx';
 
 const TextPanel = ({ panel }: PanelProps) => {
   const { form, content = '' } = panel.visual as { readonly form?: string; readonly content?: string };
-  return form === 'code' ? <pre class="body">{shownText(content, { lines: true })}</pre> : <Markdown text={content} />;
+  return form === 'code' ? <pre class="body">{renderText(content, { lines: true })}</pre> : <Markdown text={content} />;
 };
 
 const PlaceholderPanel = ({ panel }: PanelProps) => {
   const { sourceType = '', reason = '' } = panel.visual as { readonly sourceType?: string; readonly reason?: string };
   return (
     <p class="soft">
-      Unsupported panel type “{shownText(sourceType)}”. {shownText(reason)}
+      Unsupported panel type “{renderText(sourceType)}”. {renderText(reason)}
     </p>
   );
 };
 
 const viewsByKind: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> = {
-  'time-series': later(async () => (await import('./series.tsx')).SeriesPanel),
-  heatmap: later(async () => (await import('./cells.tsx')).HeatmapPanel),
-  histogram: later(async () => (await import('./cells.tsx')).HistogramPanel),
-  'state-timeline': later(async () => (await import('./states.tsx')).StateTimelinePanel),
-  'status-history': later(async () => (await import('./states.tsx')).StatusHistoryPanel),
+  'time-series': lazyLoad(async () => (await import('./series.tsx')).SeriesPanel),
+  heatmap: lazyLoad(async () => (await import('./cells.tsx')).HeatmapPanel),
+  histogram: lazyLoad(async () => (await import('./cells.tsx')).HistogramPanel),
+  'state-timeline': lazyLoad(async () => (await import('./states.tsx')).StateTimelinePanel),
+  'status-history': lazyLoad(async () => (await import('./states.tsx')).StatusHistoryPanel),
   stat: StatPanel,
   gauge: GaugePanel,
   'bar-gauge': BarGaugePanel,
@@ -35,10 +35,10 @@ const viewsByKind: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> =
   pie: PiePanel,
   logs: LogsPanel,
   table: TablePanel,
-  traces: later(async () => (await import('./lists.tsx')).TracesPanel),
-  alerts: later(async () => (await import('./lists.tsx')).AlertsPanel),
-  dashboards: later(async () => (await import('./lists.tsx')).DashboardsPanel),
-  'node-graph': later(async () => (await import('./node-graph.tsx')).NodeGraphPanel),
+  traces: lazyLoad(async () => (await import('./lists.tsx')).TracesPanel),
+  alerts: lazyLoad(async () => (await import('./lists.tsx')).AlertsPanel),
+  dashboards: lazyLoad(async () => (await import('./lists.tsx')).DashboardsPanel),
+  'node-graph': lazyLoad(async () => (await import('./node-graph.tsx')).NodeGraphPanel),
   text: TextPanel,
   placeholder: PlaceholderPanel,
 };

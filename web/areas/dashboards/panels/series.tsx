@@ -1,7 +1,7 @@
 /** Panel of time series. The code and uPlot are loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { OverTime, type TimeSeries } from '../../../charts/over-time.tsx';
-import { numberOf } from '../../../charts/reduce.ts';
+import { type TimeSeries, TimeSeriesChart } from '../../../charts/over-time.tsx';
+import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { type Field, fieldsOf, isNumeric, shownIn, timesOf, toneOf } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
@@ -10,16 +10,16 @@ const toTimeSeries = (field: Field, values: readonly unknown[]): TimeSeries => {
   return {
     name: field.name,
     unit: field.unit,
-    as: drawing.as ?? 'lines',
+    drawStyle: drawing.as ?? 'lines',
     values: values.map((each) => {
-      const value = numberOf(each);
+      const value = toNumberOrUndefined(each);
       return value === undefined || !Number.isFinite(value) ? undefined : value;
     }),
     area: (drawing.area ?? 0) / 100,
     isStacked: drawing.stack !== undefined && drawing.stack !== 'none',
-    joinsGaps: drawing.joinGaps !== undefined && drawing.joinGaps !== false,
-    tone: colour?.mode === 'fixed' && colour.fixed !== undefined ? toneOf(colour.fixed) : undefined,
-    shown: (value) => shownIn(field, value),
+    connectsGaps: drawing.joinGaps !== undefined && drawing.joinGaps !== false,
+    colorName: colour?.mode === 'fixed' && colour.fixed !== undefined ? toneOf(colour.fixed) : undefined,
+    formatValue: (value) => shownIn(field, value),
   };
 };
 
@@ -79,7 +79,7 @@ export const SeriesPanel = (props: PanelProps) => {
   const hasLegend = (panel.visual['legend'] as { readonly place?: string } | undefined)?.place !== 'hidden';
   const { min, max } = shown[0]?.settings ?? {};
   return (
-    <OverTime
+    <TimeSeriesChart
       title={panel.title}
       steps={steps}
       series={series}

@@ -1,16 +1,16 @@
-/** Panels of states over time: intervals of a state, or a cell per step. The code is loaded on first use. */
+/** Panels for states over time, as intervals or as one cell per step. This code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { shownText, textOf } from '../../../frame/shown-text.tsx';
-import { shortTime, shownTime } from '../../../frame/shown-time.ts';
-import { Scrolled } from '../../../lists/scrolled.tsx';
+import { renderText, toText } from '../../../frame/shown-text.tsx';
+import { formatShortTime, formatTime } from '../../../frame/shown-time.ts';
+import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Field, fieldsOf, shownIn, timesOf, toneIn } from '../fields.ts';
 import { type StateInterval, stretchesOf } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
-/** Maximum numbers of displayed rows and cells; more would slow down rendering */
+/** Maximum numbers of rows and cells, which keep rendering fast */
 const [maxRows, maxCells, maxTableRows] = [100, 150, 300];
-const palette = 8;
+const paletteSize = 8;
 
 interface StateRow {
   readonly field: Field;
@@ -18,37 +18,37 @@ interface StateRow {
 }
 
 /** Returns one row per field. If there are too many rows or intervals, keeps the first rows and the last intervals. */
-const buildRows = (drawn: PanelProps['panel'], to: number, merges: boolean): readonly StateRow[] => {
-  const all = fieldsOf(drawn);
+const buildRows = (panel: PanelProps['panel'], rangeEnd: number, merges: boolean): readonly StateRow[] => {
+  const fields = fieldsOf(panel);
   const stateIndexes = new Map<string, number>();
-  return all
-    .filter((field) => field.type !== 'time' && timesOf(field, all).length > 0)
+  return fields
+    .filter((field) => field.type !== 'time' && timesOf(field, fields).length > 0)
     .slice(0, maxRows)
     .map((field) => {
-      const times = timesOf(field, all);
+      const times = timesOf(field, fields);
       const points = times
-        .map((time, at): [number, unknown] => [time, field.values[at] ?? null])
+        .map((time, index): [number, unknown] => [time, field.values[index] ?? null])
         .sort(([one], [other]) => one - other);
-      const stretches = stretchesOf(points, { to, merges })
+      const intervals = stretchesOf(points, { to: rangeEnd, merges })
         .filter(({ value }) => value !== null)
         .slice(-maxCells);
       return {
         field,
-        intervals: stretches.map((stretch) => {
-          const text = shownIn(field, stretch.value) || textOf(stretch.value);
+        intervals: intervals.map((interval) => {
+          const text = shownIn(field, interval.value) || toText(interval.value);
           if (!stateIndexes.has(text)) stateIndexes.set(text, stateIndexes.size);
-          const tone = toneIn(field, stretch.value);
+          const tone = toneIn(field, interval.value);
           return {
-            ...stretch,
+            ...interval,
             text,
-            swatchClass: tone === undefined ? `line-${(stateIndexes.get(text) ?? 0) % palette}` : `tone-${tone}`,
+            swatchClass: tone === undefined ? `line-${(stateIndexes.get(text) ?? 0) % paletteSize}` : `tone-${tone}`,
           };
         }),
       };
     });
 };
 
-const legendEntries = (rows: readonly StateRow[]): readonly (readonly [text: string, look: string])[] =>
+const listLegendEntries = (rows: readonly StateRow[]): readonly (readonly [text: string, look: string])[] =>
   [
     ...new Map(rows.flatMap(({ intervals }) => intervals.map(({ text, swatchClass }) => [text, swatchClass] as const))),
   ].slice(0, 30);
@@ -56,28 +56,28 @@ const legendEntries = (rows: readonly StateRow[]): readonly (readonly [text: str
 const StateTable = ({ rows, title }: { readonly rows: readonly StateRow[]; readonly title: string }) => (
   <details class="numbers-of">
     <summary>Data table</summary>
-    <Scrolled class="numbers" label={`Data of ${title || 'the states'}`}>
+    <ScrollRegion class="numbers" label={`Data of ${title || 'the states'}`}>
       <table>
         <TableHeader columns={['Series', 'State', 'From', 'To']} />
         <tbody>
           {rows
-            .flatMap(({ field, intervals }) => intervals.map((stretch) => ({ field, ...stretch })))
+            .flatMap(({ field, intervals }) => intervals.map((interval) => ({ field, ...interval })))
             .slice(0, maxTableRows)
             .map(({ field, from, to, text }) => (
               <tr key={`${field.key} ${from}`}>
                 <td>
-                  <bdi>{shownText(field.name)}</bdi>
+                  <bdi>{renderText(field.name)}</bdi>
                 </td>
                 <td>
-                  <bdi>{shownText(text)}</bdi>
+                  <bdi>{renderText(text)}</bdi>
                 </td>
-                <td>{shownTime(from)}</td>
-                <td>{shownTime(to)}</td>
+                <td>{formatTime(from)}</td>
+                <td>{formatTime(to)}</td>
               </tr>
             ))}
         </tbody>
       </table>
-    </Scrolled>
+    </ScrollRegion>
   </details>
 );
 
@@ -91,24 +91,24 @@ const StateRows = ({ panel, from, to, merges }: PanelProps & { readonly merges: 
         {rows.map(({ field, intervals }) => (
           <div key={field.key}>
             <dt>
-              <bdi>{shownText(field.name)}</bdi>
+              <bdi>{renderText(field.name)}</bdi>
             </dt>
             <dd>
               <div
                 role="img"
                 aria-label={`${field.name}: ${intervals.length === 0 ? 'no values' : `${intervals.length} stretches, the last is ${intervals.at(-1)?.text}`}.`}
               >
-                {intervals.map((stretch) => (
+                {intervals.map((interval) => (
                   <span
-                    key={stretch.from}
-                    class={stretch.swatchClass}
-                    title={`${stretch.text}, ${shownTime(stretch.from)} to ${shownTime(stretch.to)}`}
+                    key={interval.from}
+                    class={interval.swatchClass}
+                    title={`${interval.text}, ${formatTime(interval.from)} to ${formatTime(interval.to)}`}
                     style={{
-                      left: toPercent(Math.max(0, stretch.from - from)),
-                      width: toPercent(stretch.to - Math.max(from, stretch.from)),
+                      left: toPercent(Math.max(0, interval.from - from)),
+                      width: toPercent(interval.to - Math.max(from, interval.from)),
                     }}
                   >
-                    {shownText(stretch.text)}
+                    {renderText(interval.text)}
                   </span>
                 ))}
               </div>
@@ -117,13 +117,13 @@ const StateRows = ({ panel, from, to, merges }: PanelProps & { readonly merges: 
         ))}
       </dl>
       <p class="axis">
-        <span>{shortTime(from)}</span>
-        <span>{shortTime(to)}</span>
+        <span>{formatShortTime(from)}</span>
+        <span>{formatShortTime(to)}</span>
       </p>
       <p class="legend">
-        {legendEntries(rows).map(([text, swatchClass]) => (
+        {listLegendEntries(rows).map(([text, swatchClass]) => (
           <span key={text}>
-            <span class={`swatch ${swatchClass}`} /> <bdi>{shownText(text)}</bdi>{' '}
+            <span class={`swatch ${swatchClass}`} /> <bdi>{renderText(text)}</bdi>{' '}
           </span>
         ))}
       </p>

@@ -1,9 +1,9 @@
 /** Panels of rows: tables, log records, and results without another visualization */
 import { useState } from 'preact/hooks';
-import { numberOf } from '../../../charts/reduce.ts';
-import { shownText, textOf } from '../../../frame/shown-text.tsx';
-import { shownTime } from '../../../frame/shown-time.ts';
-import { Scrolled } from '../../../lists/scrolled.tsx';
+import { toNumberOrUndefined } from '../../../charts/reduce.ts';
+import { renderText, toText } from '../../../frame/shown-text.tsx';
+import { formatTime } from '../../../frame/shown-time.ts';
+import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import {
   type Field,
@@ -27,8 +27,8 @@ const lastValues = (fields: readonly Field[]): readonly (readonly [Field, unknow
     .map((field) => [field, field.values.findLast((value) => value !== null)]);
 
 const compareValues = (one: unknown, other: unknown): number => {
-  const [a, b] = [numberOf(one), numberOf(other)];
-  return a !== undefined && b !== undefined ? a - b : textOf(one).localeCompare(textOf(other));
+  const [a, b] = [toNumberOrUndefined(one), toNumberOrUndefined(other)];
+  return a !== undefined && b !== undefined ? a - b : toText(one).localeCompare(toText(other));
 };
 
 const TableRow = ({ fields, row }: { readonly fields: readonly Field[]; readonly row: number }) => (
@@ -41,7 +41,7 @@ const TableRow = ({ fields, row }: { readonly fields: readonly Field[]; readonly
           key={field.key}
           class={`${isNumeric(field) ? 'number' : ''}${isColoured ? ` ink-${toneIn(field, value) ?? 'plain'}` : ''}`}
         >
-          <bdi>{shownText(shownIn(field, value))}</bdi>
+          <bdi>{renderText(shownIn(field, value))}</bdi>
         </td>
       );
     })}
@@ -76,7 +76,7 @@ const SortableTable = ({ props, table }: { readonly props: PanelProps; readonly 
                   class="value"
                   onClick={() => setSort({ field: name, descending: isSorted && !sort.descending })}
                 >
-                  {shownText(name)}
+                  {renderText(name)}
                   {isSorted ? (sort.descending ? ' ↓' : ' ↑') : ''}
                 </button>
               </th>
@@ -100,7 +100,7 @@ export const TablePanel = (props: PanelProps) => {
   if (tables.every(({ rows }) => rows.length === 0) && series.length === 0)
     return <p class="soft">No data in this range.</p>;
   return (
-    <Scrolled class="panel-rows" label={`Rows of ${panel.title === '' ? 'the panel' : panel.title}`}>
+    <ScrollRegion class="panel-rows" label={`Rows of ${panel.title === '' ? 'the panel' : panel.title}`}>
       {tables.map((table, at) => (
         <SortableTable key={`${table.query} ${at}`} props={props} table={table} />
       ))}
@@ -111,16 +111,16 @@ export const TablePanel = (props: PanelProps) => {
             {series.map(([field, value]) => (
               <tr key={field.key}>
                 <td>
-                  <bdi>{shownText(field.name)}</bdi>
+                  <bdi>{renderText(field.name)}</bdi>
                 </td>
-                <td class="number">{shownText(shownIn(field, value))}</td>
+                <td class="number">{renderText(shownIn(field, value))}</td>
               </tr>
             ))}
           </tbody>
         </table>
       )}
       {tables.some(({ rows }) => rows.length > maxRows) ? <p class="soft">First {maxRows} rows shown.</p> : null}
-    </Scrolled>
+    </ScrollRegion>
   );
 };
 
@@ -136,25 +136,25 @@ export const LogsPanel = ({ panel }: PanelProps) => {
     ];
     return rows.map((row) => ({
       time: row[time],
-      level: textOf(row[level] ?? '').toLowerCase(),
-      service: textOf(row[service] ?? ''),
-      body: body === -1 ? row.map(textOf).join(' ') : textOf(row[body]),
+      level: toText(row[level] ?? '').toLowerCase(),
+      service: toText(row[service] ?? ''),
+      body: body === -1 ? row.map(toText).join(' ') : toText(row[body]),
     }));
   });
   if (records.length === 0) return <p class="soft">No records in this range.</p>;
   return (
-    <Scrolled class="panel-rows" label={`Records of ${panel.title === '' ? 'the panel' : panel.title}`}>
+    <ScrollRegion class="panel-rows" label={`Records of ${panel.title === '' ? 'the panel' : panel.title}`}>
       <ol class="around">
         {records.slice(0, maxRows).map(({ time, level, service, body }, at) => (
           <li key={at}>
-            {time === undefined ? null : <time class="soft">{shownTime(Date.parse(String(time)))}</time>}{' '}
+            {time === undefined ? null : <time class="soft">{formatTime(Date.parse(String(time)))}</time>}{' '}
             <span class={/^(?:fatal|error|warn)/.test(level) ? `text-${/^[a-z]+/.exec(level)?.[0]}` : 'soft'}>
-              {shownText(level)}
+              {renderText(level)}
             </span>{' '}
-            <bdi>{shownText(service)}</bdi> <bdi>{shownText(body)}</bdi>
+            <bdi>{renderText(service)}</bdi> <bdi>{renderText(body)}</bdi>
           </li>
         ))}
       </ol>
-    </Scrolled>
+    </ScrollRegion>
   );
 };
