@@ -1,4 +1,4 @@
-/** The location `local`: a probe for each organization that has checks there, next to the stores. */
+/** The location `local`: a probe for each organization that has checks or requested runs there, next to the stores. */
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
@@ -8,7 +8,7 @@ import type { ChromiumOptions } from './runner.ts';
 
 /** The work of the probes of `local`. */
 export interface LocalWork {
-  /** Organizations with checks there */
+  /** Organizations with checks or requested runs there */
   tenants(): Promise<readonly string[]>;
   source(tenantId: string): WorkSource;
   close(): Promise<void>;

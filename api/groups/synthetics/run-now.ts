@@ -6,7 +6,7 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { maxChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
 import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
-import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
+import { CheckFields, localLocation, toStoredCheck } from '../../../subjects/synthetics/check.ts';
 import { readKnownNames } from '../../../subjects/synthetics/known.ts';
 import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
 import { getCheckType } from '../../../subjects/synthetics/registry.ts';
@@ -22,7 +22,7 @@ import { RunView, toRunView } from './run-view.ts';
 const pollMs = 250;
 const maxRequestAgeMs = 600_000;
 
-/** Returns those of the locations whose probes have reported recently. */
+/** Returns those of the locations whose probes have reported recently, and the local one, which starts on demand. */
 const filterReachable = async (
   own: TenantDocuments,
   locations: readonly string[],
@@ -34,7 +34,7 @@ const filterReachable = async (
   const reachableLocations = new Set(
     items.filter(({ lastSeenAt }) => nowMs - Date.parse(lastSeenAt) < probeTimeoutMs).map(({ location }) => location),
   );
-  return locations.filter((location) => reachableLocations.has(location));
+  return locations.filter((location) => location === localLocation || reachableLocations.has(location));
 };
 
 const RunResults = z.strictObject({

@@ -85,7 +85,10 @@ const toStoredValue = (
   before: SyntheticVariable | undefined,
   seal: (text: string) => string,
 ): string => {
-  if (!isSecret) return value;
+  if (!isSecret) {
+    if (value !== secretMask) return value;
+    throw fieldError('value', 'is the mask of a secret: give the value, or set `isSecret`');
+  }
   if (value !== secretMask) return seal(value);
   if (before?.isSecret !== true) throw fieldError('value', 'is masked, but no secret is stored for it');
   const addedHost = hosts.find((one) => !isBoundTo(before.hosts, one));
