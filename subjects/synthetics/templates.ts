@@ -3,6 +3,7 @@
  * `{{code.secret}}`
  */
 import { createHmac, randomUUID } from 'node:crypto';
+import { bodyEncoding, type EncodeValue, encodeInUrl } from './template-contexts.ts';
 
 /** Pattern of names of variables, and of values that steps extract */
 export const templateName = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -114,20 +115,24 @@ export class TemplateValueError extends Error {
 }
 
 /**
- * Renders a text. Values are inserted verbatim, and templates in them are not evaluated. Throws `TemplateValueError`.
+ * Renders a text. Values are inserted as `encode` returns them, by default as they are, and templates in them are not
+ * evaluated. Throws `TemplateValueError`.
  */
-export const renderText = (text: string, values: TemplateValues): string => {
+export const renderText = (text: string, values: TemplateValues, encode: EncodeValue = (value) => value): string => {
   let written = '';
   let at = 0;
   for (const { from, to, expression } of findTemplates(text)) {
     const use = parseUse(expression);
     const value = typeof use === 'string' ? undefined : resolveValue(use, values);
     if (value === undefined) throw new TemplateValueError(`${text.slice(from, to)} has no value`);
-    written += text.slice(at, from) + value;
+    written += text.slice(at, from) + encode(value, text.slice(0, from), text.slice(to));
     at = to;
   }
   return written + text.slice(at);
 };
+
+/** Fields whose keys are texts of users */
+const recordFields: ReadonlySet<string> = new Set(['headers', 'metadata']);
 
 /** A text in settings, with its path */
 export interface TextWithPath {
@@ -142,13 +147,29 @@ export const listTexts = (settings: unknown, path = ''): readonly TextWithPath[]
   return Object.entries(settings).flatMap(([name, value]) => listTexts(value, path === '' ? name : `${path}.${name}`));
 };
 
-/** Returns settings with all texts rendered. */
+const findContentType = (headers: unknown): string => {
+  if (typeof headers !== 'object' || headers === null) return '';
+  const [, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type') ?? [];
+  return typeof value === 'string' ? value : '';
+};
+
+/** Returns the encoding of values in a field, by its name and the fields next to it. */
+const fieldEncoding = (name: string, text: string, siblings: object): EncodeValue | undefined => {
+  if (name === 'url' || name === 'tokenUrl') return encodeInUrl;
+  if (name !== 'body' && name !== 'send') return undefined;
+  return bodyEncoding(text, 'headers' in siblings ? findContentType(siblings.headers) : '');
+};
+
+/** Returns settings with all texts rendered. Values are encoded in URLs, JSON and forms. */
 export const renderAll = <Settings>(settings: Settings, values: TemplateValues): Settings => {
-  const render = (value: unknown): unknown => {
-    if (typeof value === 'string') return renderText(value, values);
-    if (Array.isArray(value)) return value.map(render);
+  const render = (value: unknown, name: string, siblings: object): unknown => {
+    if (typeof value === 'string') return renderText(value, values, fieldEncoding(name, value, siblings));
+    if (Array.isArray(value)) return value.map((inner) => render(inner, '', {}));
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, render(inner)]));
+    // Names of headers are no names of fields.
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, render(inner, recordFields.has(name) ? '' : key, value)]),
+    );
   };
-  return render(settings) as Settings;
+  return render(settings, '', {}) as Settings;
 };

@@ -157,7 +157,7 @@ test('an invalid check is rejected with the path of the problem', (t) => {
     ],
     [{ ...browserCheck(goto), every: '30s' }, /^every: must be at least 1m for the type browser/],
     [httpCheck(), /^http\.steps: /],
-    [httpCheck({ ...step, headers: { Host: 'a' } }), /^http\.steps\.0\.headers\.Host: is set by the probe/],
+    [httpCheck({ ...step, headers: { Trailer: 'a' } }), /^http\.steps\.0\.headers\.Trailer: is set by the probe/],
     [
       httpCheck(step, { url: 'https://a.example/{{values.id}}' }),
       /^http\.steps\.1\.url: uses the value id, which no earlier step/,
@@ -243,6 +243,42 @@ test('templates are filled with literal values', (t) => {
   });
   for (const text of ['{{values.constructor}}', '{{variables.b}}'])
     t.throws(() => renderText(text, values), { instanceOf: TemplateValueError });
+});
+
+test('values are encoded as the place of their template needs it', (t) => {
+  const value = `a/b #?&=+%41"'\\ü\n`;
+  const path = 'a/b%20%23%3F%26%3D%2B%2541%22%27%5C%C3%BC%0A';
+  const query = path.replace('/', '%2F');
+  const json = JSON.stringify(value).slice(1, -1);
+  const form = new URLSearchParams([['', value]]).toString().slice(1);
+  const values = {
+    variables: { v: value, base: 'https://shop.example:81/api', link: '/x?y=1&z=2', query: 'a=1&b=2', n: '5' },
+    values: {},
+    nowMs: 0,
+  };
+  const table: readonly [object, object][] = [
+    [{ url: 'https://shop.example/p/{{variables.v}}/end' }, { url: `https://shop.example/p/${path}/end` }],
+    [{ url: 'https://shop.example/{{variables.v}}' }, { url: `https://shop.example/${path}` }],
+    [{ url: 'https://shop.example/?k={{variables.v}}&x' }, { url: `https://shop.example/?k=${query}&x` }],
+    [{ tokenUrl: 'https://shop.example/{{variables.v}}' }, { tokenUrl: `https://shop.example/${path}` }],
+    [{ url: '{{variables.base}}/{{variables.v}}' }, { url: `https://shop.example:81/api/${path}` }],
+    [{ url: '{{variables.base}}?k={{variables.v}}' }, { url: `https://shop.example:81/api?k=${query}` }],
+    [{ url: 'https://shop.example{{variables.link}}' }, { url: 'https://shop.example/x?y=1&z=2' }],
+    [{ url: '{{variables.base}}{{variables.link}}' }, { url: 'https://shop.example:81/api/x?y=1&z=2' }],
+    [{ url: 'https://shop.example/?{{variables.query}}' }, { url: 'https://shop.example/?a=1&b=2' }],
+    [{ url: 'https://shop.example/?{{variables.query}}&c' }, { url: 'https://shop.example/?a%3D1%26b%3D2&c' }],
+    [{ body: '{"a":"x{{variables.v}}","n":{{variables.n}}}' }, { body: `{"a":"x${json}","n":5}` }],
+    [{ send: '["\\"{{variables.v}}"]' }, { send: `["\\"${json}"]` }],
+    [{ body: '{{variables.v}}' }, { body: value }],
+    [{ body: 'not {"json": {{variables.v}}' }, { body: `not {"json": ${value}` }],
+    [
+      { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=1&b={{variables.v}}' },
+      { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: `a=1&b=${form}` },
+    ],
+    [{ headers: { url: 'https://x/{{variables.v}}' } }, { headers: { url: `https://x/${value}` } }],
+  ];
+  for (const [written, expected] of table) t.deepEqual(renderAll(written, values), expected);
+  t.is(decodeURIComponent(path), value);
 });
 
 test('one-time codes follow RFC 6238', (t) => {
