@@ -1,10 +1,11 @@
 /** One HTTP request with its answer and the times of its phases. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { request as requestHttp } from 'node:http';
+import { request as requestHttp, validateHeaderValue } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import type { Observation } from '../subjects/synthetics/assertions.ts';
+import type { CutBody, Observation } from '../subjects/synthetics/assertions.ts';
 import { truncate } from '../subjects/synthetics/cut.ts';
+import { type Content, decodeText, findCharset, readContent } from './answer-text.ts';
 import { readCertificate } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
 import { bareHost } from './reach.ts';
@@ -23,7 +24,13 @@ export interface HopRequest {
 export interface HopAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** Decoded content */
   readonly body: Buffer;
+  readonly charset: string;
+  /** Set if the body is only the beginning of the content */
+  readonly cut: CutBody | undefined;
+  /** Bytes of the decoded content; if it is cut and its length unknown, those of the beginning */
+  readonly size: number;
   readonly protocol: string;
   readonly certificate: Observation['certificate'];
 }
@@ -40,21 +47,37 @@ export const parseHttpUrl = (text: string): URL => {
   return url;
 };
 
-const readBody = async (answer: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    // Leaving the loop destroys the connection.
-    if (size >= maxResponseBytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, maxResponseBytes);
+/** Returns the beginning of a failed answer, cut at a complete character, as it is stored. */
+export const toBodyExcerpt = ({ body, charset }: Pick<HopAnswer, 'body' | 'charset'>): string =>
+  decodeText(body.subarray(0, maxExcerptBytes), charset, { isCut: true });
+
+/** Returns headers in the form that Node.js sends: without spaces around, and beyond ISO 8859-1 as bytes of UTF-8. */
+const toSentHeaders = (headers: HopRequest['headers']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => {
+      const value = text.trim();
+      const sent = /[\u0100-\uffff]/.test(value) ? Buffer.from(value).toString('latin1') : value;
+      try {
+        validateHeaderValue(name, sent);
+      } catch (error) {
+        throw new StepFailure(`the header ${name} contains a line break or another control character`, {
+          cause: error,
+        });
+      }
+      return [name, sent];
+    }),
+  );
+
+/** Length of a content that was not encoded; undefined if the answer does not declare it */
+const declaredLength = ({ headers }: IncomingMessage): number | undefined => {
+  const length = headers['content-length'];
+  return length === undefined || headers['content-encoding'] !== undefined ? undefined : Number(length);
 };
 
-/** Returns the beginning of a failed answer, cut at a complete character, as it is stored. */
-export const toBodyExcerpt = (body: Buffer): string =>
-  new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, maxExcerptBytes), { stream: true });
+const toSize = ({ bytes, isCut }: Content, declaredBytes: number | undefined): Pick<HopAnswer, 'cut' | 'size'> => ({
+  cut: isCut ? { readBytes: bytes.length, isSizeKnown: declaredBytes !== undefined } : undefined,
+  size: declaredBytes ?? bytes.length,
+});
 
 /** Reports the phases of a request to the clock, from the connection on. */
 export const reportPhases = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
@@ -81,18 +104,21 @@ export const sendOnce = async (
     const clientCredentials =
       clientCertificate === null ? {} : { cert: clientCertificate.certificate, key: clientCertificate.key };
     const tls = isSecure ? { rejectUnauthorized: verifyCertificate, ...clientCredentials } : {};
-    const request = createRequest(url, { method, headers, lookup, agent: false, signal, ...tls }, resolve);
+    const options = { method, headers: toSentHeaders(headers), lookup, agent: false, signal, ...tls };
+    const request = createRequest(url, options, resolve);
     reportPhases(request, clock, isSecure);
     request.once('error', reject);
     request.end(body ?? undefined);
   });
   clock.enter('receive');
   const certificate = answer.socket instanceof TLSSocket ? readCertificate(answer.socket, urlHost(url)) : undefined;
-  const content = await readBody(answer);
+  const content = await readContent(answer, answer.headers['content-encoding'], maxResponseBytes);
   return {
     status: answer.statusCode ?? 0,
     headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),
-    body: content,
+    body: content.bytes,
+    charset: findCharset(content.bytes, answer.headers['content-type']),
+    ...toSize(content, content.isCut ? declaredLength(answer) : undefined),
     protocol: `HTTP/${answer.httpVersion}`,
     certificate,
   };

@@ -13,3 +13,7 @@ export const createRunHeaders = ({
 });
 
 export const userAgent = 'oiq-probe';
+
+/** Returns headers by their names in lower case, as probes add to them. */
+export const lowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -1,7 +1,8 @@
 /** Access tokens from client credentials (RFC 6749, 4.4): requested once per attempt, as a separate step. */
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
+import { decodeText } from '../answer-text.ts';
 import { toStepFailure } from '../failure.ts';
-import { parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
+import { type HopAnswer, parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
 import { createRunHeaders, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
@@ -20,9 +21,9 @@ interface TokenResponse {
   readonly error_description?: unknown;
 }
 
-const parseTokenResponse = (body: Buffer): TokenResponse => {
+const parseTokenResponse = ({ body, charset }: Pick<HopAnswer, 'body' | 'charset'>): TokenResponse => {
   try {
-    const response: unknown = JSON.parse(body.toString('utf8'));
+    const response: unknown = JSON.parse(decodeText(body, charset));
     return typeof response === 'object' && response !== null ? response : {};
   } catch {
     return {};
@@ -107,13 +108,14 @@ export class AccessTokens {
     const rendered = [url.href, ...Object.values(headers), request.body];
     if (attempt.boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
       throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
-    const { status, body } = await sendOnce(request, { ...attempt, clock });
+    const received = await sendOnce(request, { ...attempt, clock });
+    const { status } = received;
     const {
       access_token: token,
       token_type: type = 'bearer',
       error,
       error_description: description,
-    } = parseTokenResponse(body);
+    } = parseTokenResponse(received);
     const isBearer = String(type).toLowerCase() === 'bearer';
     if (status === 200 && typeof token === 'string' && token !== '' && isBearer) {
       attempt.addSecret(token);
@@ -121,6 +123,6 @@ export class AccessTokens {
     }
     const reason = [error, description].filter((part) => typeof part === 'string').join(', ');
     const message = `${url.host} returned no access token${reason === '' ? '' : `: ${reason}`} (status ${status})`;
-    return { outcome: 'failed', message, status, body: toBodyExcerpt(body) };
+    return { outcome: 'failed', message, status, body: toBodyExcerpt(received) };
   }
 }

@@ -1,14 +1,17 @@
 import type { z } from 'zod';
 import { type Assertion, judgeAssertions, type Observation } from '../../subjects/synthetics/assertions.ts';
 import { truncate } from '../../subjects/synthetics/cut.ts';
+import { writeExactJson } from '../../subjects/synthetics/json.ts';
 import { parseJsonPath } from '../../subjects/synthetics/json-path.ts';
 import { listTexts, renderAll, renderText } from '../../subjects/synthetics/templates.ts';
 import { type HttpStep, type http, splitCredentials } from '../../subjects/synthetics/types/http.ts';
+import { decodeText } from '../answer-text.ts';
 import { usedValues } from '../bound-secrets.ts';
+import { Cookies } from '../cookies.ts';
 import { extractValue, type FoundValue, findAll, findPattern } from '../extract-value.ts';
 import { toStepFailure } from '../failure.ts';
 import { type HopAnswer, parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
-import { createRunHeaders, userAgent } from '../own-headers.ts';
+import { createRunHeaders, lowerCaseNames, userAgent } from '../own-headers.ts';
 import { PhaseClock, totalDuration } from '../phases.ts';
 import { type Attempt, type Runner, StepFailure, type StepResult } from '../runner.ts';
 import { AccessTokens } from './access-tokens.ts';
@@ -56,7 +59,7 @@ const redirectRequest = (before: Request, answer: HopAnswer, mayCarry: (host: st
     return { url, method, body, headers: {}, clientCertificate: null };
   }
   const headers = Object.entries(before.headers).filter(
-    ([name]) => !['authorization', 'cookie'].includes(name.toLowerCase()),
+    ([name]) => !['authorization', 'cookie', 'host'].includes(name),
   );
   return { url, method, body, headers: Object.fromEntries(headers), clientCertificate: null };
 };
@@ -77,17 +80,21 @@ const sendFollowingRedirects = async (
     attempt,
     clock,
     values,
+    cookies,
     mayCarry,
   }: {
     readonly attempt: Attempt;
     readonly clock: PhaseClock;
     /** Extracted values in the step */
     readonly values: readonly string[];
+    /** Undefined if they are not stored */
+    readonly cookies: Cookies | undefined;
     readonly mayCarry: (host: string) => boolean;
   },
 ): Promise<{ readonly answer: HopAnswer; readonly followed: number; readonly url: URL }> => {
-  const probeHeaders = { 'user-agent': userAgent, ...createRunHeaders(attempt) };
+  const runHeaders = createRunHeaders(attempt);
   const headers = {
+    'user-agent': userAgent,
     'accept-encoding': 'identity',
     accept: '*/*',
     ...authorizationHeader(step),
@@ -98,15 +105,18 @@ const sendFollowingRedirects = async (
   if (!mayCarry(urlHost(request.url)))
     throw new StepFailure(`a secret of the check is not bound to ${request.url.host}`);
   for (let followed = 0; ; followed++) {
-    requireBoundSecrets(request, { attempt, values });
+    const cookie = cookies?.header(request.url, request.headers['cookie']) ?? '';
+    const sent = { ...request, headers: { ...request.headers, ...(cookie !== '' && { cookie }) } };
+    requireBoundSecrets(sent, { attempt, values });
     const hop = {
-      ...request,
-      headers: { ...request.headers, ...probeHeaders },
+      ...sent,
+      headers: { ...sent.headers, ...runHeaders },
       verifyCertificate: step.verifyCertificate,
     };
     const answer = await sendOnce(hop, { ...attempt, clock }).catch((error: unknown) => {
       throw toStepFailure(error, { host: request.url.host, phase: clock.current, signal: attempt.signal });
     });
+    cookies?.store(request.url, answer.headers['set-cookie'] ?? []);
     if (step.redirects === 0 || !redirects.has(answer.status) || answer.headers['location'] === undefined)
       return { answer, followed, url: request.url };
     if (followed >= step.redirects) throw new StepFailure(`redirects more than ${step.redirects} times`);
@@ -114,14 +124,11 @@ const sendFollowingRedirects = async (
   }
 };
 
-const lowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-
 const readJsonValue = (path: string, body: string): string | undefined => {
   const read = parseJsonPath(path);
   try {
-    const [value] = typeof read === 'string' ? [] : read.valuesIn(JSON.parse(body));
-    return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+    const [value] = typeof read === 'string' ? [] : read.valuesIn(body);
+    return value === undefined || typeof value === 'string' ? value : writeExactJson(value);
   } catch {
     return undefined;
   }
@@ -146,10 +153,16 @@ export const checkAssertions = (assertions: readonly Assertion[], seen: Observat
     seen,
   );
 
+interface StepContext {
+  readonly values: Record<string, string>;
+  readonly cookies: Cookies | undefined;
+  readonly attempt: Attempt;
+}
+
 /** Runs a step with rendered texts. `texts` are those for its address, as written. */
 const runAuthenticated = async (
   step: AuthenticatedStep,
-  { texts, values, attempt }: { readonly texts: readonly string[]; values: Record<string, string>; attempt: Attempt },
+  { texts, values, cookies, attempt }: StepContext & { readonly texts: readonly string[] },
 ): Promise<StepResult> => {
   const clock = new PhaseClock('lookup');
   const base = { name: step.name };
@@ -157,17 +170,18 @@ const runAuthenticated = async (
     const { answer, followed } = await sendFollowingRedirects(step, {
       attempt,
       clock,
+      cookies,
       values: usedValues(texts, values),
       mayCarry: (host) => attempt.canSendTo(texts, host),
     });
     const phases = clock.phases();
-    const { certificate, body, ...plain } = answer;
-    const text = body.toString('utf8');
+    const { certificate, body, charset, cut, ...plain } = answer;
     const seen: Observation = {
       status: plain.status,
       headers: plain.headers,
-      body: text,
-      size: body.length,
+      body: decodeText(body, charset, { isCut: cut !== undefined }),
+      size: plain.size,
+      cut,
       protocol: plain.protocol,
       durationMs: totalDuration(phases),
       phases,
@@ -175,6 +189,8 @@ const runAuthenticated = async (
       ...(certificate !== undefined && { certificate }),
     };
     for (const each of step.extract) {
+      if (cut !== undefined && each.source !== 'header')
+        throw new StepFailure(`only the first ${cut.readBytes} bytes of the answer are read: ${each.as} is not set`);
       const found = findValue(each, seen);
       if (found === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
       values[each.as] = extractValue(found, each.as, attempt);
@@ -185,7 +201,7 @@ const runAuthenticated = async (
     );
     const { outcome, messages } = checkAssertions(renderedAssertions, seen);
     const evidence = {
-      ...(outcome === 'failed' && { body: toBodyExcerpt(body) }),
+      ...(outcome === 'failed' && { body: toBodyExcerpt(answer) }),
       ...(certificate !== undefined && { certificate }),
     };
     return { ...base, outcome, phases, message: messages.join('; '), status: plain.status, ...evidence };
@@ -202,12 +218,9 @@ const textsOf = (part: object): readonly string[] => listTexts(part).map(({ text
 /** Runs a step, after the step that fetches its access token; adds their results. */
 const runStep = async (
   written: HttpStep,
-  {
-    values,
-    attempt,
-    tokens,
-  }: { readonly values: Record<string, string>; readonly attempt: Attempt; readonly tokens: AccessTokens },
+  { tokens, ...given }: StepContext & { readonly tokens: AccessTokens },
 ): Promise<readonly StepResult[]> => {
+  const { values, attempt } = given;
   const { assertions, extract, ...sent } = written;
   const { own: stepFields, client } = splitCredentials(sent);
   try {
@@ -216,7 +229,7 @@ const runStep = async (
       assertions,
       extract,
     };
-    const context = { texts: textsOf(stepFields), values, attempt };
+    const context = { ...given, texts: textsOf(stepFields) };
     if (authentication?.type !== 'oauth2') return [await runAuthenticated({ ...step, authentication }, context)];
     const clientTexts = textsOf(client ?? {});
     const { token, results } = await tokens.get(authentication, {
@@ -231,12 +244,13 @@ const runStep = async (
   }
 };
 
-export const runHttp: Runner<z.output<(typeof http)['settings']>> = async ({ steps }, attempt) => {
+export const runHttp: Runner<z.output<(typeof http)['settings']>> = async ({ steps, storeCookies }, attempt) => {
   const values: Record<string, string> = {};
   const tokens = new AccessTokens(attempt);
+  const cookies = storeCookies ? new Cookies() : undefined;
   const results: StepResult[] = [];
   for (const step of steps) {
-    results.push(...(await runStep(step, { values, attempt, tokens })));
+    results.push(...(await runStep(step, { values, cookies, attempt, tokens })));
     if (results.some(isOver)) break;
   }
   return results;

@@ -7,7 +7,7 @@ import { truncate } from '../../subjects/synthetics/cut.ts';
 import type { websocket } from '../../subjects/synthetics/types/websocket.ts';
 import { readCertificate } from '../certificate.ts';
 import { reportPhases } from '../http-hop.ts';
-import { createRunHeaders, userAgent } from '../own-headers.ts';
+import { createRunHeaders, lowerCaseNames, userAgent } from '../own-headers.ts';
 import { bareHost } from '../reach.ts';
 import { maxResponseBytes, StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
@@ -42,7 +42,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
     const url = parseWebSocketUrl(text);
     clock.enter('connect');
     const options = {
-      headers: { ...headers, 'user-agent': userAgent, ...createRunHeaders(attempt) },
+      headers: { 'user-agent': userAgent, ...lowerCaseNames(headers), ...createRunHeaders(attempt) },
       lookup: reached.lookup,
       rejectUnauthorized: verifyCertificate,
       maxPayload: maxResponseBytes,

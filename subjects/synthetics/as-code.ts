@@ -10,7 +10,7 @@ import { writeYaml } from '../../queries/yaml-writing.ts';
 import type { Problem } from './assertions.ts';
 import { CheckFields, localLocation, toStoredCheck } from './check.ts';
 import { isRecording, readRecording } from './recording.ts';
-import { HttpStep } from './types/http.ts';
+import { HttpStep, http as httpType } from './types/http.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,6 +20,7 @@ const withoutDefaults = (given: Fields, defaults: Fields): Fields =>
 
 const defaultCheck: Fields = CheckFields.parse({ name: 'x', type: 'http' });
 const defaultStep: Fields = HttpStep.parse({ url: 'x' });
+const defaultHttp: Fields = { ...httpType.settings.parse({ steps: [{ url: 'x' }] }), steps: [] };
 /** Required fields of a check */
 const requiredFields = ['name', 'type'] as const;
 
@@ -39,7 +40,10 @@ export const writeCheckYaml = (check: CheckFields, nameOf: (location: string) =>
       // A check that nobody runs has no locations, so the field is omitted.
       ...(named.length > 0 && !isDeepStrictEqual(named, [localLocation]) && { locations: named }),
       ...(http !== undefined && {
-        http: { steps: http.steps.map((step) => ({ url: step.url, ...withoutDefaults(step, defaultStep) })) },
+        http: {
+          ...withoutDefaults({ ...http, steps: [] }, defaultHttp),
+          steps: http.steps.map((step) => ({ url: step.url, ...withoutDefaults(step, defaultStep) })),
+        },
       }),
     },
     { lineWidth: 0 },

@@ -4,12 +4,16 @@
  */
 import { FunctionExpressionType, JSONPathEnvironment, type JSONValue } from 'json-p3';
 import { compileRegex, type Regex } from '../../queries/search/regex.ts';
+import { hasLongNumbers, parseExactJson } from './json.ts';
 
 /** A parsed expression */
 export interface JsonPath {
-  /** Returns the matching values in document order. */
-  valuesIn(document: unknown): readonly unknown[];
+  /** Returns the matching values of a JSON text in document order, with exact integers. Throws if it is not JSON. */
+  valuesIn(text: string): readonly unknown[];
 }
+
+const valueAt = (document: unknown, location: readonly (string | number)[]): unknown =>
+  location.reduce<unknown>((value, key) => (value as Readonly<Record<string | number, unknown>>)[key], document);
 
 /** Maximum number of cached filter expressions; a filter evaluates the same one for each element */
 const maxCompiled = 64;
@@ -62,7 +66,15 @@ environment.functionRegister.set(
 export const parseJsonPath = (text: string): JsonPath | string => {
   try {
     const query = environment.compile(text);
-    return { valuesIn: (document) => query.query(document as JSONValue).values() };
+    return {
+      valuesIn(body) {
+        // Filters compare numbers; the values are those of the exact document.
+        const nodes = query.query(JSON.parse(body) as JSONValue);
+        if (!hasLongNumbers(body)) return nodes.values();
+        const exact = parseExactJson(body);
+        return nodes.nodes.map(({ location }) => valueAt(exact, location));
+      },
+    };
   } catch (error) {
     return (error as Error).message;
   }

@@ -5,7 +5,7 @@ import { assertions, createTarget, findProblems, host, port } from './socket-set
 
 /** Returns whether gRPC itself sends a header. Values of `-bin` headers are bytes and cannot be text. */
 const isGrpcHeader = (name: string): boolean =>
-  name.startsWith('grpc-') || name.endsWith('-bin') || name === 'content-type';
+  name.startsWith('grpc-') || name.endsWith('-bin') || ['content-type', 'host', 'user-agent'].includes(name);
 
 export const grpc = defineCheckType({
   type: 'grpc',

@@ -68,7 +68,7 @@ export const HttpStep = z.strictObject({
   name: z.string().max(256).default(''),
   method: z.enum(methods).default('GET'),
   url: z.string().min(1).max(4096),
-  headers,
+  headers: headers.describe('Headers; `host` is also the name for TLS, and `user-agent` replaces that of the probe'),
   body: z.string().max(100_000).nullable().default(null),
   authentication: Authentication,
   clientCertificate: ClientCertificate,
@@ -160,7 +160,13 @@ export const http = defineCheckType({
   type: 'http',
   name: 'HTTP',
   summary: 'One or several requests, each of which may use values from previous responses.',
-  settings: z.strictObject({ steps: z.array(HttpStep).min(1).max(20) }),
+  settings: z.strictObject({
+    steps: z.array(HttpStep).min(1).max(20),
+    storeCookies: z
+      .boolean()
+      .default(true)
+      .describe('Whether cookies of responses are sent with later requests of the run, as a browser does'),
+  }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   problems: ({ steps }) => [
     ...steps.flatMap((step, index) => prefixPaths(`steps.${index}`, findStepProblems(step))),

@@ -6,10 +6,10 @@ export const headers = z
   .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/, 'must be the name of a header'), z.string().max(8192))
   .default({});
 
-/** Headers that frame a message or define its destination cannot be set by users */
+/** Headers that frame a message or identify its run cannot be set by users */
 const reservedHeaders = new Set([
-  ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'user-agent', 'traceparent', 'x-oiq-check', 'x-oiq-location'],
+  ...['connection', 'content-length', 'expect', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'traceparent', 'x-oiq-check', 'x-oiq-location'],
 ]);
 
 /**

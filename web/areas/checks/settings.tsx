@@ -161,8 +161,19 @@ export const TypedSettings = ({
   readonly onChange: (fields: Partial<Written>) => void;
 }) => {
   const { type } = check;
-  if (type === 'http')
-    return <Steps steps={check.http?.steps ?? []} wrong={wrong} onChange={(steps) => onChange({ http: { steps } })} />;
+  if (type === 'http') {
+    const settings = check.http ?? { steps: [] };
+    return (
+      <>
+        <Steps steps={settings.steps} wrong={wrong} onChange={(steps) => onChange({ http: { ...settings, steps } })} />
+        <CheckInput
+          label="Store cookies, and send them with later requests"
+          value={settings.storeCookies !== false}
+          onChange={(storeCookies) => onChange({ http: { ...settings, storeCookies } })}
+        />
+      </>
+    );
+  }
   const set = (settings: unknown): void => onChange({ [type]: settings } as Partial<Written>);
   if (type === 'browser')
     return (
