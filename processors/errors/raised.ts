@@ -6,7 +6,9 @@ import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-
 import { NameSet } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { Span } from '../../schemas/records/span.ts';
+import { embeddedNames } from '../../subjects/errors/embedded.ts';
 import { computeFingerprint, type RecordedError } from '../../subjects/errors/fingerprint.ts';
+import { toPlainStack } from '../../subjects/errors/plain-stack.ts';
 import { truncateStack } from '../../subjects/errors/stack.ts';
 
 const maxType = 300;
@@ -42,6 +44,7 @@ const attributeNames = [
   ...environments,
   ...userAgents,
   ...exceptions,
+  ...embeddedNames,
 ];
 const attributeNameSet = new NameSet(attributeNames);
 
@@ -153,7 +156,7 @@ export interface RaisedInput
 /** Returns the error of a record, with its fingerprint. */
 export const toRaisedError = (record: LogRecord | Span, input: RaisedInput): RaisedError => {
   const { read, source, recordId, parentSpanId, isStatusOnly, handled } = input;
-  const stack = truncateStack(input.stack);
+  const stack = truncateStack(toPlainStack(input.stack));
   const type = truncate(input.type, maxType);
   const message = truncate(input.message, maxMessage);
   const { id, components, culprit, shortType } = computeFingerprint({

@@ -1,6 +1,18 @@
 /** A frame of a stack, as parsed from its line and as compared */
 
-export type Language = 'dart' | 'dotnet' | 'go' | 'java' | 'javascript' | 'native' | 'php' | 'python' | 'ruby' | 'rust';
+/** `other`: frames of another language, recognized by their file and line alone */
+export type Language =
+  | 'dart'
+  | 'dotnet'
+  | 'go'
+  | 'java'
+  | 'javascript'
+  | 'native'
+  | 'other'
+  | 'php'
+  | 'python'
+  | 'ruby'
+  | 'rust';
 
 /** A parsed line of a stack */
 export interface Line {
@@ -39,15 +51,16 @@ const isHash = (part: string): boolean =>
   (/^\w{8,64}$/.test(part) && /\d/.test(part) && /[a-z]/i.test(part)) ||
   (/^\w{8}$/.test(part) && /[a-z][A-Z]/.test(part) && /[A-Z].*[A-Z]/.test(part));
 
-/** Returns a file name without the hashes and versions that bundlers add. */
+/** Returns a file name without the hashes, versions and numbers that bundlers add. */
 export const normalizeFileName = (segment: string): string => {
-  const parts = segment.slice(0, 255).split(/([.-])/);
+  const plain = segment.slice(0, 255).replace(/(?<!_)_+[0-9a-f]{6,64}(?=\._\.js$)/, '');
+  const parts = plain.split(/([.-])/);
   const segments: string[] = [];
   // The first part is the name in any case, unless only an extension would follow.
   for (let at = 0; at < parts.length; at += 2) {
     const part = parts[at] ?? '';
     if (at > 0 && isHash(part)) continue;
-    segments.push(at === 0 ? '' : (parts[at - 1] ?? ''), at === 0 && isHash(part) ? '*' : part);
+    segments.push(at === 0 ? '' : (parts[at - 1] ?? ''), at === 0 && (isHash(part) || /^\d+$/.test(part)) ? '*' : part);
   }
   return segments.join('').replace(/(?<!\d)\d+(?:\.\d+)+/g, '*');
 };

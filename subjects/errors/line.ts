@@ -32,6 +32,17 @@ const findOpeningParenthesis = (text: string): number => {
   return -1;
 };
 
+/** Returns the index of the parenthesis that closes the first one, or -1. */
+const findClosingParenthesis = (text: string): number => {
+  let depth = 0;
+  for (let at = text.indexOf('('); at >= 0 && at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 40) depth++;
+    else if (code === 41 && --depth === 0) return at;
+  }
+  return -1;
+};
+
 const position = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
 
 /** Parses the location of a JavaScript frame, `file:12:5` or a placeholder. */
@@ -44,11 +55,20 @@ const javaLocation = /^(?:Native Method|Unknown Source|<generated>|[^\s:()]+\.[a
 /** Jar of the class, which logging libraries append to a Java frame */
 const packaging = / ~?\[[^[\]]*\]$/;
 const dotnetLineNumber = /:line (\d{1,9})$/;
+/** Offset of the instruction, which native code of .NET has instead of a line */
+const nativeOffset = / \+ 0x[0-9a-f]{1,16}$/i;
+/** Offset of the instruction in Mono */
+const monoOffset = / \[0x[0-9a-f]{1,16}\]/;
+const monoPlace = /^ in (.*):(\d{1,9})$/;
+const unityPlace = / \(at ([^()]{1,500}):(\d{1,9})\)$/;
 
 /** Parses `at …`: JavaScript in V8, Java, .NET, and PHP as OpenTelemetry writes it. */
 const parseAtLine = (text: string): Line | undefined => {
   if (!text.startsWith('at ')) return undefined;
-  const rest = text.slice(3).replace(packaging, '');
+  const rest = text.slice(3).replace(packaging, '').replace(nativeOffset, '');
+  const ilOffset = monoOffset.exec(rest);
+  if (ilOffset !== null)
+    return monoLine(rest.slice(0, ilOffset.index), rest.slice(ilOffset.index + ilOffset[0].length));
   const dotnet = dotnetLineNumber.exec(rest);
   const [call = '', ...file] = dotnet === null ? [] : rest.slice(0, dotnet.index).split(' in ');
   if (file.length > 0) return dotnetLine(call, file.join(' in '), dotnet?.[1]);
@@ -73,6 +93,35 @@ const dotnetLine = (call: string, file: string | undefined, line: string | undef
   const open = findOpeningParenthesis(call);
   const name = open < 0 ? call : call.slice(0, open);
   return name.includes('.') ? createLine('dotnet', name, file ?? '', line) : undefined;
+};
+
+/** Parses a frame of Mono and Unity: a call with a blank before its arguments, and its place. */
+const monoLine = (call: string, place: string): Line | undefined => {
+  const [, file = '', line] = monoPlace.exec(place) ?? [];
+  return dotnetLine(call.replace(' (', '(').replace(/[/:]/g, '.'), file.startsWith('<') ? '' : file, line);
+};
+
+const parseUnityLine = (text: string): Line | undefined => {
+  const unity = unityPlace.exec(text);
+  return unity === null ? undefined : monoLine(text.slice(0, unity.index), ` in ${unity[1]}:${unity[2]}`);
+};
+
+/** `at` in the languages of .NET */
+const dotnetAt = new Set('bei à en in em w в 場所 在 於 위치: konum: v vid ved bij kohteessa a di la på'.split(' '));
+const dotnetCall = /^[\p{L}_<][^\s()]*\.[^\s()]+\(/u;
+const dotnetPlace = /^ \S{1,12} (.{1,500}):\s?[^\s:]{1,12} (\d{1,9})\.?$/;
+
+/** Parses a frame that .NET wrote in another language than English: `bei Shop.Pay.Run(Int32 id) in /src/A.cs:Zeile 5`. */
+export const readTranslatedDotnet = (text: string): Line | undefined => {
+  const at = text.indexOf(' ');
+  const rest = text.slice(at + 1);
+  if (at < 0 || at > 12 || !dotnetCall.test(rest)) return undefined;
+  const end = findClosingParenthesis(rest);
+  const place = rest.slice(end + 1);
+  const [, file, line] = dotnetPlace.exec(place) ?? [];
+  const isFrame =
+    end > 0 && (file !== undefined || ((place === '' || place === '.') && dotnetAt.has(text.slice(0, at))));
+  return isFrame ? dotnetLine(rest.slice(0, end + 1), file, line) : undefined;
 };
 
 /** Parses `name@file:1:2`: Firefox and Safari. */
@@ -130,15 +179,51 @@ export const readLine = (text: string): Line | undefined => {
   if (text.startsWith('#')) return parseNumberedLine(text);
   if (text.startsWith('at ')) return parseAtLine(text);
   const counted = /^\d/.test(text) ? parseCountedLine(text) : undefined;
-  return counted ?? parseGlibcLine(text) ?? rubyLine(text) ?? parseAtSignLine(text);
+  return counted ?? parseUnityLine(text) ?? parseGlibcLine(text) ?? rubyLine(text) ?? parseAtSignLine(text);
 };
 
 const pythonPlace = /^File "([^"]{0,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
 
-/** Parses `File "x.py", line 1, in f`. */
+/** Frames of IPython and of the library `rich`: a cell, a file with its line before or after the function */
+const cellPlace = /^(?:Cell In ?\[\d{1,9}\], line (\d{1,9})(?:, in (.{1,300}))?|Input In \[\d{1,9}\], in (.{1,300}))$/;
+const notebookPlace =
+  /^(?:File (?!")(\S.{0,500}?):(\d{1,9})(?:, in (.{1,300}))?|(<ipython-input-[^<>]{1,100}>|\S{1,500}\.py) in (.{1,300}))$/;
+const boxPlace = /^(\S{1,500}|<[^<>]{1,100}>):(\d{1,9}) in (\S{1,300})$/;
+
+/** Returns a function without its arguments; the body of a cell is a module. */
+const notebookFunction = (text: string): string =>
+  text.startsWith('<cell line') ? '<module>' : text.slice(0, text.includes('(') ? text.indexOf('(') : undefined);
+
+const parseNotebookLine = (text: string): Line | undefined => {
+  const cell = cellPlace.exec(text);
+  if (cell !== null) return createLine('python', notebookFunction(cell[2] ?? cell[3] ?? ''), '<cell>', cell[1]);
+  const file = notebookPlace.exec(text);
+  if (file !== null)
+    return createLine('python', notebookFunction(file[3] ?? file[5] ?? ''), file[1] ?? file[4] ?? '', file[2]);
+  const box = boxPlace.exec(text);
+  return box === null ? undefined : createLine('python', box[3] ?? '', box[1] ?? '', box[2]);
+};
+
+/** Parses `File "x.py", line 1, in f`, and the frames of IPython and `rich`. */
 export const readPython = (text: string): Line | undefined => {
   const python = text.startsWith('File "') ? pythonPlace.exec(text) : null;
-  return python === null ? undefined : createLine('python', python[3] ?? '', python[1] ?? '', python[2]);
+  if (python !== null) return createLine('python', python[3] ?? '', python[1] ?? '', python[2]);
+  return text.includes(' in ') || /^(?:Cell In|File )/.test(text) ? parseNotebookLine(text) : undefined;
+};
+
+const otherPlace = /(?<![\w./@~\\-])([\w./@~\\-]{1,300}\.[A-Za-z]\w{0,7})"?(?:,? line |[:#])(\d{1,9})(?::\d{1,9})?/;
+const otherWords = new Set(
+  'in at from called function line file method characters error anonymous fn main chunk'.split(' '),
+);
+
+/** Parses a frame of any other language: a file with its line, and the name beside it. */
+export const readOther = (text: string): Line | undefined => {
+  const place = otherPlace.exec(text);
+  if (place === null) return undefined;
+  const rest = `${text.slice(0, place.index)} ${text.slice(place.index + place[0].length)}`;
+  const names = rest.replace(/\([^()]*\)/g, ' ').match(/[A-Za-z_][\w.:!?$]*/g) ?? [];
+  const name = names.filter((each) => !otherWords.has(each.toLowerCase())).join(' ');
+  return createLine('other', name, place[1] ?? '', place[2]);
 };
 
 const goPlace = /^(\S.{0,500}\.(?:go|s)):(\d{1,9})(?: \+0x[0-9a-f]{1,16})?$/;

@@ -86,7 +86,7 @@ export const maskMessage = (message: string): string => {
   const { fields } = tokens;
   if (messageKey === '') return `${describeShape(fields)} ${maskText(findLongestText(fields))}`.trim();
   const errors = [...new Set(fields.filter(([name]) => errorKey.test(name)).map(([, text]) => maskText(text)))];
-  return [masked, ...errors.filter((text) => text !== '' && text !== masked).sort()]
+  return [masked, ...errors.filter((text) => /\p{L}/u.test(text) && text !== masked).sort()]
     .join(' | ')
     .slice(0, maxMessageLength);
 };

@@ -51,11 +51,16 @@ const javaScriptName = ({ function: name, file }: Line): FrameName => {
     /^node:|[/\\]node_modules[/\\]|^internal\/|^(?:chrome|moz|safari-web|safari)-extension:|[/\\]webpack\/(?:bootstrap|runtime)|^https?:\/\/(?:unpkg\.com|cdn\.jsdelivr\.net|cdnjs\.cloudflare\.com|ajax\.googleapis\.com|code\.jquery\.com)\//.test(
       file,
     );
+  // The content of data URLs and the ids of blobs differ between builds and loads.
+  const scheme = /^(?:data:[\w.+/-]{0,80}|blob:)/.exec(file);
+  if (scheme !== null) return createFrameName(scheme[0], normalizeJavaScriptFunction(name, true), true);
   const module = afterFolder(file, 'node_modules/') ?? (file.startsWith('node:') ? file : pathEnd(file, isWeb ? 1 : 2));
   return createFrameName(module, normalizeJavaScriptFunction(name, isWeb), !isLibrary && !isGlue, isGlue);
 };
 
 const pythonName = ({ function: name, file }: Line): FrameName => {
+  if (/^<(?:cell|ipython-input)|[/\\]ipykernel_\d/.test(file))
+    return createFrameName('<cell>', /^<(?!module)/.test(name) ? '' : name, true);
   const library = afterFolder(file, 'site-packages/') ?? afterFolder(file, 'dist-packages/');
   const isInApp =
     library === undefined && !/^<|\/lib\/python\d|[/\\][Ll]ib[/\\](?:asyncio|concurrent|threading)/.test(file);
@@ -70,14 +75,26 @@ const javaLibraries =
 const javaGlue =
   /^(?:(?:jdk\.internal|sun)\.reflect\.|java\.lang\.reflect\.|java\.lang\.invoke\.)|GeneratedMethodAccessor|GeneratedConstructorAccessor|\$Proxy\d|\$\$FastClass|\$\$(?:Enhancer|SpringCGLIB|_javassist)|_\$\$_|\$HibernateProxy|\$MockitoMock/;
 
+/** Numbers of anonymous classes, and of what Clojure and Groovy generate: `fn__12`, `eval12`, `Script1`, `_closure1` */
+const generatedNumber =
+  /(\$|__auto__|(?<=[A-Za-z])(?=__\d)|\beval(?=\d)|^Script(?=\d)|_(?:closure|lambda)(?=\d))_*\d+/g;
+
 /** Omits the numbers of lambdas, anonymous classes and generated classes. */
 const java = ({ function: method, file }: Line): FrameName => {
-  const type = afterLast(file, '/');
+  // The address of a hidden class follows a slash, as its module does.
+  const type = afterLast(getTextBefore(file, '$$Lambda').replace(/\/0x[0-9a-f]{1,16}$/, ''), '/');
   const isGlue = javaGlue.test(type) || method.startsWith('access$');
-  const module = trimTrailing(getTextBefore(type, '$$').replace(/\$\d+/g, '$'), '$');
+  const module = trimTrailing(
+    getTextBefore(getTextBefore(type, '$$'), '$ByteBuddy$').replace(generatedNumber, '$1'),
+    '$',
+  );
   const lambda = /^lambda\$([^$]*)\$/.exec(method) ?? /\$anonfun\$([^$]*)/.exec(method);
   const name = (lambda?.[1] ?? method).replace(/\$(?:default|suspendImpl|\d+)$/, '');
-  return createFrameName(module, name === 'invokeSuspend' ? '' : name, !javaLibraries.test(type) && !isGlue, isGlue);
+  const isInApp = !javaLibraries.test(type) && !isGlue;
+  // The class of a coroutine contains the name of its function: `OrdersKt$reserve$1`.
+  const at = name === 'invokeSuspend' ? module.lastIndexOf('$') : -1;
+  if (at > 0) return createFrameName(trimTrailing(module.slice(0, at), '$'), module.slice(at + 1), isInApp, isGlue);
+  return createFrameName(module, name, isInApp, isGlue);
 };
 
 const dotnetLibraries =
@@ -106,7 +123,10 @@ const goStandard =
   /^(?:archive|bufio|bytes|cmp|compress|container|context|crypto|database|debug|embed|encoding|errors|expvar|flag|fmt|hash|html|image|internal|io|iter|log|maps|math|mime|net|os|path|plugin|reflect|regexp|runtime|slices|sort|strconv|strings|sync|syscall|testing|text|time|unicode|unsafe)(?:\/|\.|$)/;
 
 const go = ({ function: call, file }: Line): FrameName => {
-  const plain = withoutBrackets(call).replace(/\.func\d[\d.]*(?:\.gowrap\d+)?$/, '.func');
+  const plain = withoutBrackets(call)
+    .replace(/-fm$/, '')
+    .replace(/-range\d+$/, '')
+    .replace(/\.func\d[\d.]*(?:-range\d+)?(?:\.(?:gowrap|deferwrap)\d+)?$/, '.func');
   const slash = plain.lastIndexOf('/');
   const dot = plain.indexOf('.', slash + 1);
   const module = (dot < 0 ? '' : plain.slice(0, dot)).replace(/@v[^/]*/g, '');
@@ -185,6 +205,9 @@ const native = ({ function: call, file }: Line): FrameName => {
   );
 };
 
+const other = ({ function: name, file }: Line): FrameName =>
+  createFrameName(pathEnd(file, 2), name.replace(/\d+/g, '0'), !/^\/usr\/|[/\\]deps[/\\]/.test(file));
+
 const namersByLanguage: Readonly<Record<Language, (line: Line) => FrameName>> = {
   dart,
   dotnet,
@@ -192,6 +215,7 @@ const namersByLanguage: Readonly<Record<Language, (line: Line) => FrameName>> = 
   java,
   javascript: javaScriptName,
   native,
+  other,
   php,
   python: pythonName,
   ruby,

@@ -1,7 +1,10 @@
 /** Parses stacks to frames and chains of causes. Time is linear in the text, which is truncated first. */
+
+import { type GroupedException, isExceptionGroup, parseExceptionGroup } from './exception-groups.ts';
 import type { Frame, Language, Line } from './frame.ts';
-import { addRustLocation, maxLine, readGo, readLine, readPython } from './line.ts';
+import { addRustLocation, maxLine, readGo, readLine, readOther, readPython, readTranslatedDotnet } from './line.ts';
 import { frameName } from './names.ts';
+import { toPlainStack } from './plain-stack.ts';
 
 /** One exception of a chain */
 export interface RaisedException {
@@ -43,6 +46,10 @@ const parseType = (text: string): string => typePattern.exec(text)?.[1] ?? '';
 
 const causedBy = /^(?:Caused by:|\[cause\]:|Next) ?/;
 const arrow = /---> ?(?:\(Inner Exception #\d+\) ?)?/;
+/** Names of an inner exception in the languages of .NET */
+const innerNames = /\b(?:inner|interna?|internen?|interne)\b|内部|внутренн|wewn|vnitř|내부/i;
+/** Returns whether a line ends the stack of an inner exception in .NET. */
+const isInnerEnd = (line: string): boolean => line.startsWith('--- ') && line.endsWith('---') && innerNames.test(line);
 /** First line of a Ruby exception */
 const rubyHeader = /\(([A-Z][\w:]{0,200})\)$/;
 
@@ -73,16 +80,16 @@ class StackParser {
   }
 
   #line(text: string, before: string, raw: string): void {
-    const line = text.replace(/^(?:[|+] ?)+(?=\S)/, '');
+    const line = text.replace(/^(?:[|+│] ?)+(?=\S)/, '');
     if (line.includes('Traceback (most recent call last)')) {
       this.#isPython = true;
       this.#sections.push({ type: '', lines: [] });
-    } else if (this.#isPython) this.#pythonLine(line, raw);
+    } else if (this.#isPython) this.#pythonLine(line.replace(/(?<!\s)\s*[|│]$/, ''), raw);
     else if (line.startsWith('goroutine ') && line.endsWith(':')) this.#goroutines++;
     else if (causedBy.test(line)) this.#cause(line, raw);
     else if (line.startsWith('Suppressed: ')) this.#isSuppressed = true;
-    else if (line.startsWith('--- End of inner exception stack trace')) this.#sections.push({ type: '', lines: [] });
-    else if (!this.#isSuppressed) this.#frame(line, before);
+    else if (isInnerEnd(line)) this.#sections.push({ type: '', lines: [] });
+    else if (!this.#isSuppressed) this.#frame(line, before, raw);
   }
 
   #cause(line: string, raw: string): void {
@@ -93,7 +100,7 @@ class StackParser {
     this.#sections.push({ type: parseType(line.replace(causedBy, '')), lines: [] });
   }
 
-  #frame(line: string, before: string): void {
+  #frame(line: string, before: string, raw: string): void {
     const { lines } = this.#last;
     const previous = lines.at(-1);
     const frameWithLocation = previous && addRustLocation(previous, line);
@@ -101,7 +108,7 @@ class StackParser {
       lines[lines.length - 1] = frameWithLocation;
       return;
     }
-    const found = readGo(before, line) ?? readLine(line);
+    const found = readGo(before, line) ?? readLine(line) ?? (/^\s/.test(raw) ? readTranslatedDotnet(line) : undefined);
     if (found !== undefined) this.#add(found, line);
     else if (lines.length === 0 && arrow.test(line)) {
       const types = line.split(arrow).map(parseType);
@@ -138,12 +145,49 @@ class StackParser {
   }
 }
 
+/** Minimum number of lines with a file and a line number that make a text the stack of another language */
+const minOtherFrames = 2;
+
+/** Parses the lines of a text of no known language that name a file and a line. */
+const parseOther = (text: string): Stack | undefined => {
+  const lines = text.split('\n', maxLines).flatMap((raw) => readOther(raw.slice(0, maxLine).trim()) ?? []);
+  if (lines.length < minOtherFrames) return undefined;
+  return {
+    language: 'other',
+    chain: [{ type: '', frames: lines.map((line) => ({ ...line, name: frameName(line) })) }],
+  };
+};
+
+/**
+ * Returns the chain of a group: its own, followed by those of the exceptions in it. How many of them are equal, and
+ * which one comes first, is chance.
+ */
+const parseGroup = ({ text, inner }: GroupedException): readonly RaisedException[] => {
+  const chains = new Map(
+    inner.map((each) => {
+      const chain = parseGroup(each);
+      return [JSON.stringify(chain.map(({ type, frames }) => [type, frames.map(({ name }) => name)])), chain];
+    }),
+  );
+  const keys = [...chains.keys()].sort();
+  return [...new StackParser().read(text).chain, ...keys.flatMap((key) => chains.get(key) ?? [])];
+};
+
+const parsePlain = (text: string): Stack => {
+  if (isExceptionGroup(text)) {
+    const chain = parseGroup(parseExceptionGroup(text)).slice(0, maxChain);
+    return { language: 'python', chain };
+  }
+  const stack = new StackParser().read(text);
+  return stack.language === undefined ? (parseOther(text) ?? stack) : stack;
+};
+
 /** Last result, which is cached because the same stack is parsed several times in a row. */
 let lastResult: { readonly text: string; readonly stack: Stack } | undefined;
 
 /** Parses a stack; for other texts the chain has no frames. */
 export const parseStack = (text: string): Stack => {
   const cut = truncateStack(text);
-  if (lastResult?.text !== cut) lastResult = { text: cut, stack: new StackParser().read(cut) };
+  if (lastResult?.text !== cut) lastResult = { text: cut, stack: parsePlain(toPlainStack(cut)) };
   return lastResult.stack;
 };

@@ -135,6 +135,45 @@ const logsThatAreErrors: Readonly<Record<string, [object, Partial<RaisedError>]>
     ),
     { type: 'KeyError', message: 'Exception on /cart', culprit: 'app/cart.py total' },
   ],
+  'a traceback alone': [
+    log(
+      'Traceback (most recent call last):\n  File "/srv/app/cart.py", line 1, in total\n    x()\nshop.errors.NoStock: sku 17 is gone',
+    ),
+    { type: 'shop.errors.NoStock', message: 'sku 17 is gone', culprit: 'app/cart.py total' },
+  ],
+  'a stack whose type has no usual end': [
+    log('request failed\nshop.NotFound: item 6\n\tat shop.Cart.total(Cart.java:7)\n\tat shop.Main.main(Main.java:5)'),
+    { type: 'shop.NotFound', message: 'item 6', culprit: 'shop.Cart total' },
+  ],
+  'a panic of PHP': [
+    log(
+      'PHP Fatal error:  Uncaught Shop\\NoStock: sku 17 in /srv/a.php:1\nStack trace:\n#0 /srv/src/a.php(7): total()\n#1 {main}',
+    ),
+    { type: 'Shop\\NoStock', culprit: 'src/a.php total' },
+  ],
+  'a stack in a JSON body': [
+    log(
+      JSON.stringify({
+        message: 'request failed',
+        err: { type: 'NoStock', message: 'sku 17', stack: 'Error: sku 17\n    at total (/srv/app/src/cart.js:1:2)' },
+      }),
+    ),
+    { type: 'NoStock', message: 'sku 17', culprit: 'src/cart.js total' },
+  ],
+  'a type in a JSON body': [
+    log('{"message":"request failed","error.type":"NoStock"}'),
+    { type: 'NoStock', message: '{"message":"request failed","error.type":"NoStock"}', stack: '' },
+  ],
+  'a stack in coloured lines': [
+    log(
+      '\u001b[31mrequest failed\n\u001b[31mshop.NotFound: item 6\n\u001b[31m\tat shop.Cart.total(Cart.java:7)\u001b[0m',
+    ),
+    {
+      type: 'shop.NotFound',
+      stack: 'request failed\nshop.NotFound: item 6\n\tat shop.Cart.total(Cart.java:7)',
+      culprit: 'shop.Cart total',
+    },
+  ],
 };
 for (const [title, [record, expected]] of Object.entries(logsThatAreErrors))
   test(`${title} is an error`, (t) => {
