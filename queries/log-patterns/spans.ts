@@ -101,7 +101,8 @@ const technicalWords = new WordSet(
     'h264 h265 av1 vp8 vp9 m3u8 jpeg2000 b2b b2c c2c p2p p2sh o2o e2e s2s m2m d2d psd2 v4l v4l2 i2c i2s ' +
     'usb2 usb3 l2 l3 lz4 bz2 bzip2 sqlite3 python2 python3 py2 py3 perl5 php5 php7 php8 lua5 es5 es6 vue2 vue3 boto3 psycopg2 ' +
     'psycopg3 urllib2 urllib3 jinja2 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 fp16 ' +
-    'fp32 fp64 nvarchar2 varchar2 jsr310 junit4 junit5 cgroup2 cgroupv1 cgroupv2 erc20 erc721 bip32 bip39 bip44 p2pkh f2b'
+    'fp32 fp64 nvarchar2 varchar2 jsr310 junit4 junit5 cgroup2 cgroupv1 cgroupv2 erc20 erc721 bip32 bip39 bip44 p2pkh ' +
+    'utf-8 utf-16 utf-32 iso-8859-1 iso-8859-15 iso-8601 sha-1 sha-2 sha-256 sha-512 aes-128 aes-256 x86-64 windows-1252'
   ).split(' '),
 );
 /** Maximum number of characters of technical words with their joints, as in `x86_64-unknown-linux-gnu` */
@@ -305,6 +306,7 @@ const isConversion = (codes: Uint16Array, from: number, to: number): boolean => 
 /** Returns whether each part of a run that has a digit is a technical word: `s3`, `oauth2-proxy`, `x86_64`. */
 export const isTechnicalWord = (codes: Uint16Array, from: number, to: number, isHex: boolean): boolean => {
   if (isHex && to - from > MAX_HEX_WORD) return false;
+  if (technicalWords.has(codes, from, to)) return true;
   let start = from;
   let seen = 0;
   for (let index = from; index <= to; index++) {

@@ -271,8 +271,8 @@ export class Tokens implements KeyedBody {
   }
 
   /**
-   * Returns the full text, with `mark` for each variable. For ids, and for values that begin with a number of three
-   * digits, `toMark` returns the mark; it receives the value and the text before it.
+   * Returns the full text, with `mark` for each variable. For ids, and for numbers that may be a status or code,
+   * `toMark` returns the mark; it receives the value and the text before it.
    */
   maskVariables(mark: string, toMark?: (value: string, before: string) => string): string {
     const { text } = this.#body;
@@ -298,12 +298,11 @@ export class Tokens implements KeyedBody {
     return masked + text.slice(run, last) + this.readGap(this.count);
   }
 
-  /** Returns whether a variable is an id or begins with a number of three digits, which may be a status. */
+  /** Returns whether a variable is an id, a short number, or begins with a number of three digits. */
   #mayDescribe(index: number, start: number, end: number): boolean {
     const kind = this.kinds[index];
     if (kind !== NUMBER) return kind === ID && end - start > 4;
-    const isThree = classAt(this.codes, start + 2) & DIGIT && (classAt(this.codes, start + 3) & (DIGIT | LETTER)) === 0;
-    return end - start >= 3 && (isThree !== 0 || end - start === 3);
+    return end - start < 6 || (classAt(this.codes, start + 3) & (DIGIT | LETTER)) === 0;
   }
 
   /** Returns whether a gap is displayed unchanged, whatever token follows. */

@@ -4,7 +4,7 @@
  */
 
 import { trimTrailing } from '../../schemas/text.ts';
-import { maxLine } from './line.ts';
+import { maxLine, readLine } from './line.ts';
 import { toPlainStack } from './plain-stack.ts';
 import { parseStack } from './stack.ts';
 
@@ -37,10 +37,12 @@ export const embeddedNames = [
 const maxTextLength = 65_536;
 const maxDepth = 6;
 const maxStacks = 8;
+const maxItems = 600;
 
 /** Names of types, messages and stacks in an object that describes an exception, without case, `_`, `-` and `.` */
-const typeKeys = ['type', 'class', 'classname', 'kind', 'name'];
-const messageKeys = ['message', 'msg', 'reason', 'detail'];
+const typeKeys = ['type', 'exctype', 'class', 'classname', 'kind', 'name'];
+const logKeys = ['message', 'msg', '@m', 'event', 'shortmessage'];
+const messageKeys = ['message', 'excvalue', 'msg', 'reason', 'detail'];
 /** What names of flat keys begin with: `error.type`, `exceptionClass`, `err.message` */
 const exceptionPrefix = /^(?:err(?:or)?|exc(?:eption)?|thrown)/;
 const stackKey = /stack|trace|exc|thrown|err|^@x$/;
@@ -80,16 +82,25 @@ const flatNames = (names: readonly string[]): string[] =>
 const flatTypes = flatNames(typeKeys);
 const flatMessages = flatNames(messageKeys);
 
-/** Returns frames that are objects (Log4j, logstash) as Java writes them. */
+/** Returns a frame that is an object (Log4j, logstash, structlog) as its language writes it. */
 const toFrame = (value: unknown): string => {
   if (!isValues(value)) return typeof value === 'string' ? value : '';
   const type = findText(value, ['class', 'classname', 'declaringclass']);
   const method = findText(value, ['method', 'methodname', 'function']);
   const file = findText(value, ['file', 'filename']);
-  const line = value['line'] ?? value['lineNumber'];
+  const line = value['line'] ?? value['lineNumber'] ?? value['lineno'];
+  if (type === '' && file !== '')
+    return value['lineno'] === undefined
+      ? `    at ${method} (${file}:${line}:1)`
+      : `  File "${file}", line ${line}, in ${method || findText(value, ['name'])}`;
   return type === '' || method === ''
     ? ''
     : `\tat ${type}.${method}(${file || 'Unknown Source'}${file ? `:${line}` : ''})`;
+};
+
+const toStack = (items: readonly unknown[]): string => {
+  const text = items.slice(0, maxItems).map(toFrame).join('\n');
+  return text.includes('  File "') ? `Traceback (most recent call last):\n${text}` : text;
 };
 
 /** A text that may be a stack, with the object that contains it */
@@ -101,16 +112,22 @@ interface Candidate {
   readonly isOwn: boolean;
 }
 
+/** Collects the texts of an object and of the objects in it. */
 const collect = (owner: Values, isOwn: boolean, depth: number, into: Candidate[]): void => {
   for (const [key, value] of Object.entries(owner)) {
     const name = normalizeKey(key);
     const parsed = typeof value === 'string' ? parseJson(value) : value;
-    if (isValues(parsed)) {
-      if (depth < maxDepth) collect(parsed, stackKey.test(name), depth + 1, into);
-    } else if (Array.isArray(parsed))
-      into.push({ text: parsed.slice(0, 600).map(toFrame).join('\n'), key: name, owner, isOwn });
-    else if (typeof value === 'string') into.push({ text: value, key: name, owner, isOwn });
+    if (isValues(parsed)) collectInner([parsed], stackKey.test(name), depth, into);
+    else if (Array.isArray(parsed)) {
+      into.push({ text: toStack(parsed), key: name, owner, isOwn });
+      collectInner(parsed, true, depth, into);
+    } else if (typeof value === 'string') into.push({ text: value, key: name, owner, isOwn });
   }
+};
+
+const collectInner = (items: readonly unknown[], isOwn: boolean, depth: number, into: Candidate[]): void => {
+  if (depth < maxDepth)
+    for (const item of items.slice(0, maxStacks)) if (isValues(item)) collect(item, isOwn, depth + 1, into);
 };
 
 /** Returns whether a text has several lines, which may be escaped. */
@@ -128,7 +145,8 @@ export const findEmbedded = (values: Values): FoundException | undefined => {
     if (found === undefined) continue;
     const type = (isOwn ? findText(owner, typeKeys) : '') || findText(values, flatTypes);
     const message = (isOwn ? findText(owner, messageKeys) : '') || findText(values, flatMessages);
-    return { type: type || found.type, message: message || found.message, stack: found.stack };
+    const logged = message || found.message || findText(values, logKeys);
+    return { type: type || found.type, message: logged, stack: found.stack };
   }
   const type = findText(values, flatTypes) || findOwnText(values, typeKeys);
   return type === '' || !/^[A-Za-z_*][\w.$:\\*/]*$/.test(type) ? undefined : { type, message: '', stack: '' };
@@ -146,9 +164,21 @@ const findOwnText = (values: Values, names: readonly string[]): string => {
 /** An escaped line break, or a key that may describe an exception */
 const exceptionInJson = /\\n|"(?:err|exc|thrown|stack|trace|call_?stack|back_?trace|extended)[^"]*"\s?:/i;
 
+/** A quoted value of logfmt */
+const logfmtValue = /(?<![^\s])([\w.@-]{1,64})="((?:[^"\\]|\\.)*)"/g;
+
+/** Finds an exception in the values of logfmt, or in a text. */
+const findInLine = (body: string): FoundException | undefined => {
+  const isLogfmt = body.includes('\\n') && !body.includes('\n') && /^[\w.@-]{1,64}=/.test(body);
+  const values = isLogfmt
+    ? [...body.matchAll(logfmtValue)].map(([, key = '', value = '']) => [key, value] as const)
+    : [];
+  return (values.length > 0 ? findEmbedded(Object.fromEntries(values)) : undefined) ?? findInText(body);
+};
+
 /** Finds an exception in a body, which may be a JSON object. */
 export const findInBody = (body: string): FoundException | undefined => {
-  if (!body.startsWith('{')) return findInText(body);
+  if (!body.startsWith('{')) return findInLine(body);
   const values = exceptionInJson.test(body) ? parseJson(body) : {};
   return isValues(values) ? findEmbedded(values) : findInText(body);
 };
@@ -157,11 +187,13 @@ export const findInBody = (body: string): FoundException | undefined => {
 const exceptionHeader = /(?<![\w$.\\])[\d$.\\]*([A-Za-z_][\w$.\\]*(?:Error|Exception|Panic))\b:? ?([^\n]{0,2000})/;
 /** What runtimes write before the type of an exception that nobody caught */
 const uncaught =
-  /(?:Uncaught(?: exception)?|Unhandled exception\.|Exception in thread "[^"\n]{0,200}"|\*\*) \(?'?([A-Za-z_][\w$.\\:]*[\w$])\)?'?:? ?([^\n]{0,2000})/;
+  /(?:Uncaught(?: exception)?|Unhandled exception\.|Exception in thread "[^"\n]{0,200}"|\*\*(?= \()) \(?'?([A-Za-z_][\w$.\\:]*[\w$])\)?'?:? ?([^\n]{0,2000})/;
 /** A line of a type and a message, or of a type alone, possibly after other words and a colon */
 const typeLine = /^(?:[^:]{0,200}: )?([A-Za-z_][\w$]*(?:(?:\.|\\|::)[A-Za-z_][\w$]*)*)(?:: (.*))?$/;
 /** Returns whether a name is that of a type: it has a package, or begins with a capital and is no level of a log. */
 const isTypeName = (name: string): boolean => /[.\\:]/.test(name) || (/^[A-Z]/.test(name) && /[a-z]/.test(name));
+
+const railsHeader = /^([A-Z][\w:]{0,200}) \((.*)\):$/;
 
 /** Returns the type and message of the first line of a Ruby exception: `file:1:in 'f': message (Type)`. */
 const readRubyHeader = (line: string): FoundHeader | undefined => {
@@ -181,6 +213,8 @@ const readHeader = (text: string): FoundHeader | undefined => {
   const lines = start.split('\n').map((line) => line.slice(0, maxLine));
   const ruby = lines.map((line) => readRubyHeader(line.trimEnd())).find((header) => header !== undefined);
   if (ruby !== undefined) return ruby;
+  const rails = railsHeader.exec((lines[0] ?? '').trimEnd());
+  if (rails !== null) return { type: rails[1] ?? '', message: rails[2] ?? '' };
   // The first indented line is a frame.
   const frame = lines.findIndex((line, at) => at > 0 && /^\s+\S/.test(line));
   const typed = typeLine.exec((lines[frame - 1] ?? '').trimEnd());
@@ -213,5 +247,6 @@ export const findInText = (text: string): FoundException | undefined => {
     return { type, message: message || type || first, stack: plain };
   }
   const header = readHeader(plain);
-  return { type: chain[0]?.type || header?.type || '', message: header?.message ?? first, stack: plain };
+  const message = header?.message ?? (readLine(first.trim()) === undefined ? first : '');
+  return { type: chain[0]?.type || header?.type || '', message, stack: plain };
 };

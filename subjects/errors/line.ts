@@ -47,7 +47,7 @@ const position = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/;
 
 /** Parses the location of a JavaScript frame, `file:12:5` or a placeholder. */
 const javaScriptLine = (name: string, place: string): Line => {
-  const [, file = '', line, column] = position.exec(place) ?? [];
+  const [, file = '', line, column] = position.exec(place.replace(/^address at /, '')) ?? [];
   return createLine('javascript', name, place.startsWith('eval at ') ? '<eval>' : file, line, column);
 };
 
@@ -127,7 +127,7 @@ export const readTranslatedDotnet = (text: string): Line | undefined => {
 /** Parses `name@file:1:2`: Firefox and Safari. */
 const parseAtSignLine = (text: string): Line | undefined => {
   const at = text.lastIndexOf('@');
-  if (at < 0) return undefined;
+  if (at < 0 || text.startsWith('@ ')) return undefined;
   const place = text.slice(at + 1);
   const isPlace = place === '[native code]' || (/:\d{1,9}$/.test(place) && /[/.]/.test(place));
   return isPlace &&
@@ -143,6 +143,8 @@ const nativePlace =
   /^#\d{1,4} +(?:0x[0-9a-f]{1,16} +)?(?:in )?([^/].{0,500}?)(?: (?:at )?([^\s:]{1,500}):(\d{1,9})(?::\d{1,9})?)?(?: from .{1,300}| \(.{1,300}\+0x[0-9a-f]+\).{0,100})?$/i;
 const boostPlace = /^\d{1,4}# (.{1,400}?)(?: (?:at|in) ([^\s:]{1,500})(?::(\d{1,9}))?)?$/;
 const glibcPlace = /^([^\s()]{1,300})\(([^()+\s]{0,300})\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{1,16}\]$/;
+/** Frames of Apple's systems: number, image, address, symbol and offset */
+const applePlace = /^\d{1,4} +(\S{1,200}) +0x[0-9a-f]{1,16} (\S.{0,500}) \+ \d{1,9}$/;
 const rustPlace = /^\d{1,4}: +(?:0x[0-9a-f]{1,16} - )?([^\s(].{0,500})$/;
 
 const parseNumberedLine = (text: string): Line | undefined => {
@@ -158,6 +160,8 @@ const parseNumberedLine = (text: string): Line | undefined => {
 
 /** Parses `1: shop::reserve` of Rust and `1# shop::reserve at x.cpp:1` of Boost. */
 const parseCountedLine = (text: string): Line | undefined => {
+  const apple = applePlace.exec(text);
+  if (apple !== null) return createLine('native', apple[2] ?? '', apple[1] ?? '');
   const boost = boostPlace.exec(text);
   if (boost !== null) return createLine('native', boost[1] ?? '', boost[2] ?? '', boost[3]);
   const rust = rustPlace.exec(text);
@@ -211,16 +215,20 @@ export const readPython = (text: string): Line | undefined => {
   return text.includes(' in ') || /^(?:Cell In|File )/.test(text) ? parseNotebookLine(text) : undefined;
 };
 
-const otherPlace = /(?<![\w./@~\\-])([\w./@~\\-]{1,300}\.[A-Za-z]\w{0,7})"?(?:,? line |[:#])(\d{1,9})(?::\d{1,9})?/;
+const otherPlace =
+  /(?<![\w./@~\\-])([\w./@~\\-]{1,300}\.[A-Za-z]\w{0,7})(?:"?(?:,? line |[:#])|"\},\{line,)(\d{1,9})(?::\d{1,9})?/;
 const otherWords = new Set(
   'in at from called function line file method characters error anonymous fn main chunk'.split(' '),
 );
 
-/** Parses a frame of any other language: a file with its line, and the name beside it. */
-export const readOther = (text: string): Line | undefined => {
+/** Parses a frame of any other language: a file with its line, and the name beside it or on the line before. */
+export const readOther = (text: string, before: string): Line | undefined => {
   const place = otherPlace.exec(text);
   if (place === null) return undefined;
-  const rest = `${text.slice(0, place.index)} ${text.slice(place.index + place[0].length)}`;
+  // Julia writes the call on the line before.
+  const rest = text.startsWith('@ ')
+    ? before
+    : `${text.slice(0, place.index)} ${text.slice(place.index + place[0].length)}`;
   const names = rest.replace(/\([^()]*\)/g, ' ').match(/[A-Za-z_][\w.:!?$]*/g) ?? [];
   const name = names.filter((each) => !otherWords.has(each.toLowerCase())).join(' ');
   return createLine('other', name, place[1] ?? '', place[2]);

@@ -11,6 +11,13 @@ const mark = '<*>';
 const statusPattern =
   /(?:\bstatus(?:[ _]?code)?|\bHTTP(?:\/\d(?:\.\d)?)?(?: error| status| response)?(?: code)?)\W{1,3}$/i;
 const statusNumber = /^[1-5]\d\d(?!\d)/;
+/** Words before the number of an error or an exit */
+const codePattern = /\b(?:errno|sqlstate|err(?:or)?[ _]?code|exit(?:ed)?(?: with)?(?: code| status)?)\W{1,3}$/i;
+const codeNumber = /^\d{1,5}(?![\d.])/;
+
+/** Nouns before a name, whose words are no part of the error: `user alice42` */
+const namePattern =
+  /\b(?:user|account|login|customer|tenant|host|node|pod|server|device|instance|container|session|token|file|table|topic|queue|bucket|key|name|id|sku|item)\W{1,3}$/i;
 
 /** Returns whether letters read as a word: four or more with a vowel, in the case of words or of `camelCase`. */
 const isWord = (letters: string): boolean =>
@@ -33,11 +40,12 @@ const maskId = (id: string): string => {
   return /[A-Za-z]/.test(masked) ? masked : '';
 };
 
-/** Returns the text that is compared for a variable: its words, or the number of a status. */
+/** Returns the text that is compared for a variable: its words, or the number of a status or code. */
 const maskValue = (value: string, before: string): string => {
-  const code = statusNumber.exec(value);
-  if (code !== null) return statusPattern.test(before) ? code[0] : mark;
-  if (!/[A-Za-z]{4}/.test(value)) return mark;
+  const status = statusPattern.test(before) ? statusNumber.exec(value) : null;
+  const code = status ?? (codePattern.test(before) ? codeNumber.exec(value) : null);
+  if (code !== null) return code[0];
+  if (!/[A-Za-z]{4}/.test(value) || namePattern.test(before)) return mark;
   const ids = value.split(/[\s,;()[\]{}"'=<>]+/).map(maskId);
   const [found] = ids.filter((id) => id !== '');
   return found ?? mark;
@@ -75,7 +83,7 @@ const describeShape = (fields: readonly KeyValue[]): string =>
 
 /**
  * Returns the first line of a message without recognized values: `<*>` replaces numbers, ids, addresses, paths and
- * quoted text. Words in ids remain (`order-<*>`). Of a JSON or logfmt body, the message and the error beside it count;
+ * quoted text. Words in ids remain (`order-<*>`), and so do numbers of statuses and error codes. Of a JSON or logfmt body, the message and the error beside it count;
  * if it has no message, its keys and its longest text.
  */
 export const maskMessage = (message: string): string => {

@@ -150,7 +150,8 @@ const minOtherFrames = 2;
 
 /** Parses the lines of a text of no known language that name a file and a line. */
 const parseOther = (text: string): Stack | undefined => {
-  const lines = text.split('\n', maxLines).flatMap((raw) => readOther(raw.slice(0, maxLine).trim()) ?? []);
+  const texts = text.split('\n', maxLines).map((raw) => raw.slice(0, maxLine).trim());
+  const lines = texts.flatMap((line, at) => readOther(line, texts[at - 1] ?? '') ?? []);
   if (lines.length < minOtherFrames) return undefined;
   return {
     language: 'other',

@@ -323,7 +323,7 @@ test('frequent values and the range of numbers are stored for each variable', (t
     miner.add(key, `status ${index % 4 === 0 ? 500 : 200} after ${index}ms by all`);
   const [pattern] = miner.patterns(key);
   t.like(pattern?.values.get('1')?.summarize(), {
-    seen: 40,
+    observed: 40,
     numbers: 40,
     min: 200,
     max: 500,
