@@ -86,8 +86,8 @@ const flatMessages = flatNames(messageKeys);
 const toFrame = (value: unknown): string => {
   if (!isValues(value)) return typeof value === 'string' ? value : '';
   const type = findText(value, ['class', 'classname', 'declaringclass']);
-  const method = findText(value, ['method', 'methodname', 'function']);
-  const file = findText(value, ['file', 'filename']);
+  const method = findText(value, ['method', 'methodname', 'function', 'func']);
+  const file = findText(value, ['file', 'filename', 'source']);
   const line = value['line'] ?? value['lineNumber'] ?? value['lineno'];
   if (type === '' && file !== '')
     return value['lineno'] === undefined

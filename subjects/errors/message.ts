@@ -57,7 +57,8 @@ const maskText = (text: string): string => {
 };
 
 /** Keys, without case, of the error beside a message: `{"msg":"request failed","error":"connection refused"}` */
-const errorKey = /^(?:err(?:or)?|exception|cause|reason)(?:[._-]?(?:message|msg|detail|type|name|kind|class|code))?$/i;
+const errorKey =
+  /^(?:(?:fields|data|context|extra|log)\.)?(?:err(?:or)?|exception|cause|reason)(?:[._-]?(?:message|msg|detail|type|name|kind|class|code))?$/i;
 const mayHaveError = /err|exception|cause|reason/i;
 /** Keys of texts that describe no error */
 const otherKey =

@@ -25,12 +25,25 @@ const withoutColours = (text: string): string => {
 
 const escapedCharacters: Readonly<Record<string, string>> = { n: '\n', r: '', t: '\t' };
 
+/** Frames without a line of a type before them */
+const firstFrame = /^(?:#\d{1,4} |\w{0,200}@\w+:\/\/)/;
+
+/** Returns a text whose first frame, which follows a message in its line, is on a line of its own. */
+const withFirstFrame = (text: string): string => {
+  const colon = text.indexOf(': ');
+  return colon > 0 && firstFrame.test(text.slice(colon + 2))
+    ? `${text.slice(0, colon + 1)}\n${text.slice(colon + 2)}`
+    : text;
+};
+
 /** Returns a text of one line with its escaped line breaks, tabs and quotes, as in a JSON string, resolved. */
 const withLineBreaks = (text: string): string =>
   text.includes('\n') || !text.includes('\\n')
     ? text
-    : text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrt]))/g, (_, code: string | undefined, one: string) =>
-        code === undefined ? (escapedCharacters[one] ?? one) : String.fromCharCode(Number.parseInt(code, 16)),
+    : withFirstFrame(
+        text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrt]))/g, (_, code: string | undefined, one: string) =>
+          code === undefined ? (escapedCharacters[one] ?? one) : String.fromCharCode(Number.parseInt(code, 16)),
+        ),
       );
 
 /** What carriers write before each line: CRI, docker compose, syslog (RFC 3164, RFC 5424), journald, a time */

@@ -44,6 +44,8 @@ const typePattern = /^([A-Za-z_$][\w$.\\:/*-]{0,200}?)(?::\s|:?$)/;
 /** Returns the type of `Type: message`. */
 const parseType = (text: string): string => typePattern.exec(text)?.[1] ?? '';
 
+/** Frame of `rich` whose function is on the next line */
+const cutFrame = /^\S{1,500}:\d{1,9}(?: in)?$/;
 const causedBy = /^(?:Caused by:|\[cause\]:|Next) ?/;
 const arrow = /---> ?(?:\(Inner Exception #\d+\) ?)?/;
 /** Names of an inner exception in the languages of .NET */
@@ -61,6 +63,8 @@ class StackParser {
   /** Whether the innermost cause is written first */
   #isInnermostFirst = false;
   #isSuppressed = false;
+  /** Start of a frame that goes on in the next line, as in a narrow box of `rich` */
+  #frameStart = '';
   #goroutines = 0;
 
   read(text: string): Stack {
@@ -125,7 +129,9 @@ class StackParser {
 
   #pythonLine(line: string, raw: string): void {
     const last = this.#last;
-    const found = readPython(line);
+    const start = this.#frameStart;
+    this.#frameStart = cutFrame.test(line) ? line : '';
+    const found = readPython(start === '' ? line : `${start}${start.endsWith(' in') ? ' ' : ' in '}${line}`);
     if (found !== undefined) last.lines.push(found);
     // The chain restarts here: the earlier exception was being handled and is not the cause of the failure.
     else if (line.startsWith('During handling of the above exception')) this.#sections.length = 1;
