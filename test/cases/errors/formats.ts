@@ -1,5 +1,5 @@
 /** Pairs of records in the formats of many loggers, runtimes and tools */
-import type { ErrorPair, Sent } from './pairs.ts';
+import type { ErrorPair, Sent } from './sent.ts';
 
 export const formatPairs: ErrorPair[] = [];
 

@@ -4,28 +4,13 @@
  */
 
 import { formatPairs } from './formats.ts';
+import type { ErrorPair, Sent } from './sent.ts';
 
 /** An exception, as a program prints it */
 export interface Failure {
   readonly type: string;
   readonly message: string;
   readonly stack: string;
-}
-
-/** A log record or the event of a span, before it is encoded */
-export interface Sent {
-  readonly body?: unknown;
-  readonly attributes?: Readonly<Record<string, unknown>>;
-  /** Attributes of the event `exception` of a span, which takes the place of the log record */
-  readonly event?: Readonly<Record<string, string>>;
-  readonly service?: string;
-}
-
-export interface ErrorPair {
-  readonly title: string;
-  /** Whether both are one error */
-  readonly isSame: boolean;
-  readonly records: readonly [Sent, Sent];
 }
 
 /** Writes the stack of the function `call`; `at` changes lines, addresses and other parts that differ between runs. */

@@ -4,7 +4,7 @@ import { spanErrors } from '../../../processors/errors/span-errors.ts';
 import type { RaisedError } from '../../../schemas/error-occurrences.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { firstMs, TaskRun } from '../run-task.ts';
-import type { Sent } from './pairs.ts';
+import type { Sent } from './sent.ts';
 
 const toValue = (value: unknown): object => {
   if (typeof value === 'number') return { intValue: String(value) };
