@@ -10,7 +10,7 @@ export const findUnsupportedTypes = async ({ program }: ChromiumOptions): Promis
     findChromium(program) === undefined
       ? `Chromium was not found${program === undefined ? '' : ` at ${program}`}`
       : undefined;
-  return Object.entries({ browserProblem, icmp: await findPingProblem() }).flatMap(([type, reason]) =>
+  return Object.entries({ browser: browserProblem, icmp: await findPingProblem() }).flatMap(([type, reason]) =>
     reason === undefined ? [] : [{ type, reason: reason.slice(0, 1024) }],
   );
 };
