@@ -28,6 +28,10 @@ export const findRefusal = (
   return isWithin ? undefined : 'it did not start close to its due time';
 };
 
+/** A location has no runs of a time before the check, so that nobody else can write its past. */
+const findAgeRefusal = ({ dueMs }: Pick<ProbeResult, 'dueMs'>, check: KnownCheck | undefined): string | undefined =>
+  dueMs < Date.parse(check?.createdAt ?? '') - toleranceMs ? 'the due time is before the check was created' : undefined;
+
 interface ResultSource {
   readonly tenantId: string;
   readonly location: string;
@@ -124,7 +128,7 @@ export const acceptResults = async (
       else refused.push({ index, reason: 'it was not requested at this location, or another result already exists' });
       continue;
     }
-    const reason = findRefusal(result, check, from);
+    const reason = findRefusal(result, check, from) ?? findAgeRefusal(result, check);
     if (reason === undefined && check !== undefined) runs.push(toRun(result, check, from));
     else refused.push({ index, reason: reason ?? '' });
   }

@@ -9,16 +9,19 @@ import { CheckFields, listVariables } from './check.ts';
 import type { KnownNames } from './problems.ts';
 
 /** A check as it is run */
-export type KnownCheck = CheckFields & Pick<StoredMetadata, 'id'>;
+export type KnownCheck = CheckFields & Pick<StoredMetadata, 'id'> & Partial<Pick<StoredMetadata, 'createdAt'>>;
 
 /** Stored fields, which may have no locations: a check whose only location was deleted runs nowhere. */
 const StoredFields = CheckFields.extend({ locations: z.array(z.string()) });
 
 /** Returns a stored check for execution; `undefined` if its form is unknown. */
-export const parseCheck = (stored: object & Pick<StoredMetadata, 'id'>): KnownCheck | undefined => {
+export const parseCheck = (
+  stored: object & Pick<StoredMetadata, 'id'> & Partial<Pick<StoredMetadata, 'createdAt'>>,
+): KnownCheck | undefined => {
   const fields = Object.fromEntries(Object.entries(stored).filter(([name]) => name in CheckFields.shape));
   const { data } = StoredFields.safeParse(fields);
-  return data === undefined ? undefined : { ...data, id: stored.id };
+  const { id, createdAt } = stored;
+  return data === undefined ? undefined : { ...data, id, ...(createdAt !== undefined && { createdAt }) };
 };
 
 /** Returns the unsaved check of a trial run; `undefined` for a run of a saved check. */
