@@ -47,6 +47,8 @@ export class YamlError extends Error {
 /** A document as nodes and as values. */
 export interface YamlText {
   readonly contents: Node | null;
+  /** Tags that have no meaning here; their values are read as if they had none. */
+  readonly unknownTags: readonly { readonly tag: string; readonly line: number }[];
   /** Returns the line of an offset in the text, starting at 1. */
   line(offset: number): number;
   /** Returns the line of the innermost part of a path that exists; for an entry of a map, the line of its key. */
@@ -183,6 +185,9 @@ export const parseYaml = (text: string): YamlText => {
   const line = (offset: number): number => lines.linePos(offset).line;
   return {
     contents: document.contents,
+    unknownTags: document.warnings.flatMap(({ code, message, pos: [offset] }) =>
+      code === 'TAG_RESOLVE_FAILED' ? [{ tag: message.replace(/^Unresolved tag: /, ''), line: line(offset) }] : [],
+    ),
     line,
     lineAt: (path) => line(findOffset(document.contents, path, (alias) => alias.resolve(document))),
     target: (alias) => alias.resolve(document),

@@ -120,6 +120,12 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
     const segments = (path: string): PropertyKey[] =>
       path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
     const lineOf = (path: string): number => first - 1 + yaml.lineAt(path === '' ? [] : segments(path));
+    const unknownTags = yaml.unknownTags.map(({ tag, line }) => ({
+      path: '',
+      line: first - 1 + line,
+      message: `has the unknown tag ${tag.slice(0, 200)}`,
+    }));
+    if (unknownTags.length > 0) return { ...checkHeader, lines: {}, problems: unknownTags };
     if (isRecording(value)) return readRecordedCheck(value, checkHeader, lineOf);
     const { data, error } = CheckFields.safeParse(value);
     if (data === undefined) return { ...checkHeader, lines: {}, problems: addLines(toProblems(error), lineOf) };

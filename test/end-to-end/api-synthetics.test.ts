@@ -206,7 +206,9 @@ test('an error in a file is reported with its line, and does not affect the othe
   const source = [
     ...['name: one', 'type: http', 'surprise: 1', 'http:', '  steps: [{ url: https://a.example }]', '---'],
     ...['name: two', 'type: http', 'http:', '  steps:', '    - method: GET', '      url: a.example', '---'],
-    ...['name: three', 'type: tcp', 'tcp: { host: a.example, port: 1 }', '---', 'name: [', ''],
+    ...['name: three', 'type: tcp', 'tcp: { host: a.example, port: 1 }', '---', 'name: [', '---'],
+    ...['type: icmp', 'name: three', 'icmp: { host: a.example }', '---'],
+    ...['name: four', 'type: icmp', 'icmp: { host: !!js/function "x" }', ''],
   ].join('\n');
   const { items } = (await harness.request('POST', '/api/synthetics/import', { body: { source, dryRun: true } })).body;
   t.deepEqual(
@@ -217,13 +219,18 @@ test('an error in a file is reported with its line, and does not affect the othe
         ['two', 'refused'],
         ['three', 'created'],
         [null, 'refused'],
+        ['three', 'refused'],
+        ['four', 'refused'],
       ],
     ],
   );
-  const [[one], [two]] = items.map(({ problems }: { problems: object[] }) => problems);
+  const [[one], [two], , , [repeated], [tagged]] = items.map(({ problems }: { problems: object[] }) => problems);
   t.deepEqual(one, { path: 'surprise', line: 3, message: 'is not a known field' });
   t.is(two.line, 12);
   t.is(two.path, 'http.steps.0.url');
+  t.deepEqual(repeated, { path: 'name', line: 21, message: 'is that of the document at line 14' });
+  t.is(tagged.line, 26);
+  t.regex(tagged.message, /^has the unknown tag .*js\/function$/);
 });
 
 test('a downtime is a maintenance window for checks, visible from both sides', async (t) => {

@@ -77,6 +77,20 @@ const mergeRecording = async (
   return CheckFields.strip().parse({ ...existing, browser: { ...existing.browser, ...check.browser } });
 };
 
+/** Returns documents with the problem of those that have the name of an earlier one: it would overwrite that. */
+const refuseRepeatedNames = (files: readonly ParsedCheckFile[]): readonly ParsedCheckFile[] => {
+  const linesByName = new Map<string, number>();
+  return files.map((file) => {
+    if (file.name === null) return file;
+    const firstLine = linesByName.get(file.name);
+    if (firstLine === undefined) linesByName.set(file.name, file.line);
+    if (firstLine === undefined || file.check === undefined) return file;
+    const { check: _, ...rest } = file;
+    const line = lineOfField(file, 'name');
+    return { ...rest, problems: [{ path: 'name', line, message: `is that of the document at line ${firstLine}` }] };
+  });
+};
+
 /** Creates or changes the check with that name. */
 const importCheck = async (
   file: ParsedCheckFile,
@@ -142,7 +156,7 @@ export const importChecks = defineOperation({
     const files = await readCheckFilesInWorker({ tenantId: caller.tenantId, signal }, body.source);
     if (files.length > maxChecks)
       throw fieldError('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
-    const items = await importInBatches(files, change, async (part, scope) => {
+    const items = await importInBatches(refuseRepeatedNames(files), change, async (part, scope) => {
       const references = await readReferences(scope.forTenant(caller.tenantId));
       const outcomes: Outcome[] = [];
       for (const file of part)
