@@ -1,7 +1,6 @@
 /** Probes for the rest of the process. The code behind this module is loaded on first use. */
 
 import { lookup } from 'node:dns';
-import { hostname } from 'node:os';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { LocalWork } from './local.ts';
@@ -32,6 +31,7 @@ export const startRemote = async ({
 }): Promise<RunningProbe> => {
   const { createEgressPolicy } = await import('../runtime/egress-policy.ts');
   const { createHttpSource } = await import('./http-source.ts');
+  const { claimProbeName } = await import('./probe-name.ts');
   const egressPolicy = createEgressPolicy({
     allowedNetworks: networks,
     setting: 'OIQ_PROBE_NETWORKS',
@@ -40,7 +40,7 @@ export const startRemote = async ({
   const source = createHttpSource({
     url,
     token,
-    probe: `${hostname()}:${process.pid}`,
+    probe: claimProbeName(`${url} ${token}`),
     onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
   });
   const { Pace } = await import('./pace.ts');
