@@ -20,9 +20,9 @@ const scriptMemory = 512;
 /** The error of `launch` for a browser that does not start is long. */
 const maxErrorLength = 1000;
 
-const argumentsFor = ({ proxyPort }: BrowserOptions): string[] => [
-  // All requests go to the proxy, which enforces the egress policy, also for loopback and names.
-  ...[`--proxy-server=http://127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>'],
+const browserArguments = [
+  // Only pages have a proxy that leads out. Chromium’s own services find none: they would look up names of Google.
+  ...['--proxy-server=http://none.invalid:1', '--proxy-bypass-list=<-loopback>'],
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   // Traffic that cannot use a proxy is blocked.
   ...['--disable-quic', '--webrtc-ip-handling-policy=disable_non_proxied_udp'],
@@ -81,7 +81,7 @@ const open = async (opening: BrowserOptions): Promise<BrowserSession> => {
   const browser: Browser = await chromium.launch({
     executablePath: opening.program,
     chromiumSandbox: opening.hasSandbox,
-    args: argumentsFor(opening),
+    args: browserArguments,
     // The parent process determines when it ends.
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -90,6 +90,8 @@ const open = async (opening: BrowserOptions): Promise<BrowserSession> => {
   });
   const major = browser.version().split('.')[0];
   const context = await browser.newContext({
+    // All requests go to the proxy, which enforces the egress policy, also for loopback and names.
+    proxy: { server: `http://127.0.0.1:${opening.proxyPort}` },
     viewport: opening.viewport,
     ignoreHTTPSErrors: !opening.verifyCertificate,
     acceptDownloads: false,

@@ -32,6 +32,9 @@ const forwardedHeaders = (raw: readonly string[]): string[] =>
     index % 2 === 0 && !hopByHopHeaders.has(name.toLowerCase()) ? [name, raw[index + 1] ?? ''] : [],
   );
 
+/** Hosts of Chromium's own services that use the connection of pages: it asks there what the fields of a form mean. */
+const browserServiceHosts: ReadonlySet<string> = new Set(['content-autofill.googleapis.com']);
+
 /** `host:port` of an address, in the browser's form. */
 const hostPortOf = (url: URL): string => {
   const isSecure = url.protocol === 'https:' || url.protocol === 'wss:';
@@ -114,6 +117,7 @@ export class EgressProxy {
   async #connect(url: URL, hostPort: string): Promise<Socket> {
     if (this.isFull) throw new StepFailure('the page transferred too much data');
     const host = urlHost(url);
+    if (browserServiceHosts.has(host)) throw new StepFailure(`${host} is a service of the browser, not of the page`);
     // The browser measures the duration.
     const { lookup } = await this.#attempt.resolveAddress(host, new PhaseClock('lookup'));
     const socket = connect({ host, port: Number(hostPort.slice(hostPort.lastIndexOf(':') + 1)), lookup });

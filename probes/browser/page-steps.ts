@@ -19,6 +19,7 @@ const failed = (message: string): StepOutcome => ({ outcome: 'failed', message }
 
 /** Interval between checks of an expectation */
 const checkIntervalMs = 100;
+const notResponding = 'the page does not respond: its scripts run without end';
 /** Maximum number of elements whose texts are read */
 const maxElements = 100;
 const maxTextLength = 16_384;
@@ -69,27 +70,32 @@ export const toMessage = (error: unknown): string => {
   return truncate([plain, ...last.slice(-1)].join(': '), maxMessageLength);
 };
 
-/** Returns the texts that a step reads; empty if there are none, or the page does not answer in time. */
+const toTexts = (value: string | number | undefined): readonly string[] | undefined =>
+  value === undefined ? undefined : [String(value)];
+
+/** Returns the texts that a step reads; undefined if the page does not answer in time. */
 const readTexts = async (
   page: Page,
   { read, target, frame }: Pick<BrowserStep & { action: 'expect' }, 'read' | 'target' | 'frame'>,
   { timeout, maxLength }: { readonly timeout: number; readonly maxLength: number },
-): Promise<readonly string[]> => {
+): Promise<readonly string[] | undefined> => {
   if (read === 'url') return [page.url()];
-  if (read === 'title') return [(await withinOrUndefined(page.title(), timeout)) ?? ''];
+  if (read === 'title') return toTexts(await withinOrUndefined(page.title(), timeout));
   if (target === null) return [];
   const found = findTarget(page, { target, frame });
-  if (read === 'count') return [String((await withinOrUndefined(found.count(), timeout)) ?? 0)];
+  if (read === 'count') return toTexts(await withinOrUndefined(found.count(), timeout));
   const texts =
     read === 'text'
       ? found.allInnerTexts()
       : found.evaluateAll((elements) =>
           elements.map((element) => String((element as { value?: unknown }).value ?? '')),
         );
-  return ((await withinOrUndefined(texts, timeout)) ?? [])
-    .slice(0, maxElements)
-    .map((text) => text.slice(0, maxLength));
+  return (await withinOrUndefined(texts, timeout))?.slice(0, maxElements).map((text) => text.slice(0, maxLength));
 };
+
+/** Whether a page that answered no request for a text answers at all; else its scripts run without end. */
+const isResponsive = async (page: Page): Promise<boolean> =>
+  (await withinOrUndefined(page.evaluate(() => true))) === true;
 
 const hostOf = (url: string): string => (URL.canParse(url) ? bareHost(new URL(url).hostname) : '');
 
@@ -124,16 +130,16 @@ const expectText = async (where: CurrentPage, step: BrowserStep & { action: 'exp
   const { operator, value, level, within, read } = step;
   const assertion = { source: 'record' as const, operator, level, ...(value !== undefined && { value }) };
   const endMs = performance.now() + parseDurationMs(within);
+  let records: readonly string[] | undefined;
   for (;;) {
     const leftMs = endMs - performance.now();
-    const seen = judgeAssertions([assertion], {
-      records: await readTexts(where(), step, {
-        timeout: Math.max(leftMs, checkIntervalMs),
-        maxLength: maxTextLength,
-      }),
-    });
-    if (seen.outcome === 'passed') return passed;
-    if (leftMs <= 0) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
+    const timeout = Math.max(leftMs, checkIntervalMs);
+    records = (await readTexts(where(), step, { timeout, maxLength: maxTextLength })) ?? records;
+    const isOver = leftMs <= 0;
+    if (isOver && records === undefined && !(await isResponsive(where()))) return failed(notResponding);
+    const seen = judgeAssertions([assertion], { records: records ?? [] });
+    if (seen.outcome === 'passed' && (isOver || records !== undefined)) return passed;
+    if (isOver) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
     await pause(Math.min(checkIntervalMs, leftMs));
   }
 };
@@ -161,7 +167,9 @@ const extractValue = async (where: CurrentPage, step: BrowserStep & { action: 'e
   const timeout = parseDurationMs(step.within);
   if (step.target !== null && step.read !== 'count')
     await waitForElement(where, { ...step, target: step.target }, { state: 'attached', timeout });
-  const [text = ''] = await readTexts(where(), step, { timeout, maxLength: maxExtractedTextLength });
+  const texts = await readTexts(where(), step, { timeout, maxLength: maxExtractedTextLength });
+  if (texts === undefined && !(await isResponsive(where()))) return failed(notResponding);
+  const [text = ''] = texts ?? [];
   if (text.length >= maxExtractedTextLength)
     return failed(`${step.read} has more than ${maxExtractedTextLength} characters: ${step.as} is not set`);
   if (step.pattern === null) return { ...passed, found: findAll(text) };

@@ -99,7 +99,7 @@ export class PageWatch {
     });
     context.on('weberror', (error) => this.#addError(error.error().message));
     context.on('console', (message) => {
-      if (message.type() === 'error') this.#addError(message.text());
+      if (message.type() === 'error') this.#addConsoleError(message.text(), message.location().url);
     });
   }
 
@@ -119,6 +119,12 @@ export class PageWatch {
     const host = this.#blockedHost;
     this.#blockedHost = undefined;
     return host;
+  }
+
+  /** Chromium's own message of a failed request names no address. It requests an icon of every site by itself. */
+  #addConsoleError(text: string, url: string): void {
+    if (!text.startsWith('Failed to load resource')) this.#addError(text);
+    else if (URL.parse(url)?.pathname !== '/favicon.ico') this.#addError(`${text} ${url}`.trim());
   }
 
   #addError(text: string): void {

@@ -14,7 +14,8 @@ const serveForms = async (t: ExecutionContext): Promise<{ readonly port: number;
   const port = await serveHttp(t, async (request, answer) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
-    if (request.headers.host?.startsWith('evil') && request.url !== '/form') arrived.push(`${request.url} ${body}`);
+    if (request.headers.host?.startsWith('evil') && !['/form', '/favicon.ico'].includes(request.url ?? ''))
+      arrived.push(`${request.url} ${body}`);
     const to = new URL(request.url ?? '', 'http://x').searchParams.get('to');
     if (to !== null) return void answer.writeHead(302, { location: to }).end();
     const report = `fetch('/typed', { method: 'POST', body: [...this.value].join(' ') })`;

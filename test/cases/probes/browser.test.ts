@@ -178,6 +178,47 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
   t.regex(seen.message, /127\.0\.0\.2 is in a private network that OIQ_PROBE_NETWORKS does not allow/);
 });
 
+browserTest('a page whose scripts run without end says so, and failed requests name their address', async (t) => {
+  const port = await serveHttp(t, ({ url }, answer) => {
+    if (url?.startsWith('/missing') || url === '/favicon.ico') return answer.writeHead(404).end();
+    answer.setHeader('content-type', 'text/html');
+    answer.end(
+      url === '/endless'
+        ? '<h1>x</h1><button onclick="setTimeout(() => { for (;;); }, 50)">Go</button>'
+        : '<img src="/missing.png"><h1>x</h1>',
+    );
+  });
+  const base = `http://127.0.0.1:${port}`;
+  const heading = { by: 'css', css: 'h1' };
+  for (const [last, level] of [
+    [{ action: 'expect', target: heading, read: 'text', operator: 'is', value: 'x' }, 'is'],
+    [{ action: 'expect', target: heading, read: 'text', operator: 'absent' }, 'absent'],
+    [{ action: 'expect', read: 'title', operator: 'is', value: 'x' }, 'title'],
+  ] as const) {
+    const { outcome, message } = await runBrowser([
+      { action: 'goto', url: `${base}/endless` },
+      { action: 'click', target: role('Go') },
+      // Meanwhile its script begins.
+      { action: 'expect', read: 'url', operator: 'is', value: 'x', level: 'degrade', within: soon(500) },
+      { ...last, within: '500ms' },
+    ]);
+    t.is(outcome, 'failed', level);
+    t.regex(message, /the page does not respond: its scripts run without end$/, level);
+  }
+  const absent = {
+    action: 'expect',
+    target: { by: 'css', css: 'h2' },
+    read: 'text',
+    operator: 'exists',
+    within: '300ms',
+  };
+  t.regex((await runBrowser([{ action: 'goto', url: base }, absent])).message, /: text is absent, expected: exists$/);
+  const { steps } = await runBrowser([{ action: 'goto', url: base }]);
+  t.deepEqual(steps[0]?.page?.errors, [
+    `Failed to load resource: the server responded with a status of 404 (Not Found) ${base}/missing.png`,
+  ]);
+});
+
 browserTest('a page that hangs, is down, or is ended leaves nothing behind', async (t) => {
   const started: string[] = [];
   const start = BrowserProcess.start;

@@ -41,6 +41,18 @@ const openProxy = async (
   return proxy;
 };
 
+test('services of the browser itself are refused before a lookup', async (t) => {
+  const proxy = await EgressProxy.open({
+    signal: new AbortController().signal,
+    resolveAddress: () => Promise.reject(t.fail('it is looked up')),
+  });
+  t.teardown(() => proxy.close());
+  const socket = connect(proxy.port, '127.0.0.1');
+  socket.write('CONNECT content-autofill.googleapis.com:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  t.regex(String(answer), /^HTTP\/1\.1 502 /);
+});
+
 interface Answer {
   readonly status: number;
   readonly body: string;
