@@ -358,6 +358,21 @@ export const findNumberedNameEnd = (codes: Uint16Array, from: number, open: numb
   return from > 0 && codes[from - 1] === 32 && announcingWords.has(codes, before, from - 1) ? index + 1 : 0;
 };
 
+/** Returns whether letters have the case of words, as in `camelCase`, and not that of random ids. */
+export const isWordLike = (codes: Uint16Array, from: number, to: number): boolean => {
+  let lower = 0;
+  for (let index = from; index < to; index++) {
+    const code = codes[index] as number;
+    if (code >= 97 && code <= 122) lower++;
+    else {
+      // A single small letter between others is no word.
+      if (lower === 1 && isCapital(code)) return false;
+      lower = 0;
+    }
+  }
+  return true;
+};
+
 const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Returns whether a code is an emoji or symbol such as `✅`, or the first half of one. */

@@ -36,6 +36,7 @@ import {
   isPicture,
   isTechnicalWord,
   isWordAt,
+  isWordLike,
   MAX_TECHNICAL_WORD,
 } from './spans.ts';
 
@@ -111,8 +112,8 @@ punctuationCounts[47] = punctuationCounts[92] = SLASH;
 const dotsIn = (counts: number): number => counts & (SLASH - 1);
 const slashesIn = (counts: number): number => counts >>> 13;
 
-/** Last letter of the Latin script in the blocks after ASCII */
-const LAST_LATIN = 0x24f;
+/** Last code of the blocks after ASCII with Latin letters and their accents */
+const LAST_LATIN = 0x36f;
 
 /** Maximum length of the text before a variable that `maskVariables` passes on */
 const MAX_TEXT_BEFORE = 32;
@@ -377,7 +378,7 @@ export class Tokens implements KeyedBody {
     if (kind & JOINT) return this.#readWord(from, index, to, hash);
     this.#wordEnd = index;
     this.#wordHash = toWordHash(hash);
-    if (code === 58 || code === 91) return this.#readWithoutDigit(from, index, to);
+    if (code === 58 || code === 91 || seen & FOREIGN) return this.#readWithoutDigit(from, index, to);
     const numbered = code === 40 ? findNumberedNameEnd(codes, from, index, to) : 0;
     if (numbered > 0) return this.#addVariable(from, numbered, NAME);
     if (common !== 0 && index - from >= 8) return this.#addVariable(from, index, HEX);
@@ -582,44 +583,64 @@ export class Tokens implements KeyedBody {
     this.#addWord(from, to);
   }
 
-  /** Reads a run with digits and letters outside ASCII, which are words; the parts between them are variables. */
+  /**
+   * Reads a run with letters outside ASCII, which are words. The parts between them are read by themselves: names are
+   * words (`数据库MySQL连接失败`), and what has a digit is a variable.
+   */
   #readForeign(from: number, end: number): number {
     let index = from;
     while (index < end && this.count < MAX_TOKENS) {
-      const word = this.#findForeignWordEnd(index, end);
-      if (word > index) this.#addWordOf(index, word);
-      index = word > index ? word : this.#readForeignValue(index, end);
+      const start = index;
+      const isOther = this.#isOtherScript(start);
+      while (index < end && this.#isOtherScript(index) === isOther) index++;
+      if (isOther) this.#addWordOf(start, index);
+      else this.#readLatinPart(start, index);
     }
     return end;
   }
 
-  /** Reads the part of a run up to the next letter outside ASCII. */
-  #readForeignValue(from: number, end: number): number {
-    const codes = this.codes;
-    let seen = 0;
-    let index = from;
-    for (; index < end && (classAt(codes, index) & FOREIGN) === 0; index++) seen |= classAt(codes, index);
-    if ((seen & DIGIT) === 0) for (let at = from; at < index; at++) this.#addPunctuation(codes[at] as number);
-    else if ((seen & LETTER) === 0) this.#addVariable(from, index, NUMBER);
-    else if (isTechnicalWord(codes, from, index, false)) this.#addWordOf(from, index);
-    else if (this.#hasWordsInValues) this.#readWordsOfValue(from, index);
-    else this.#addVariable(from, index, ID);
-    return index;
+  #isOtherScript(index: number): boolean {
+    return (classAt(this.codes, index) & FOREIGN) !== 0 && (this.codes[index] as number) > LAST_LATIN;
   }
 
-  /**
-   * Returns the end of letters, some of them outside ASCII. ASCII letters before a digit are part of a value
-   * (`登录user7`), unless the script is Latin (`Überweisung7`).
-   */
-  #findForeignWordEnd(from: number, end: number): number {
+  #hasSeveralScripts(from: number, end: number): boolean {
+    const isFirst = this.#isOtherScript(from);
+    for (let index = from + 1; index < end; index++) if (this.#isOtherScript(index) !== isFirst) return true;
+    return false;
+  }
+
+  /** Reads a part of Latin letters, digits and joints. Digits after letters with accents are a variable. */
+  #readLatinPart(from: number, end: number): void {
     const codes = this.codes;
-    let index = from;
-    let foreign = from;
-    for (; index < end && classAt(codes, index) & LETTER; index++)
-      if (classAt(codes, index) & FOREIGN) foreign = index + 1;
-    if (foreign === from) return from;
-    const isValue = index < end && classAt(codes, index) & DIGIT && (codes[foreign - 1] as number) > LAST_LATIN;
-    return isValue ? foreign : index;
+    let seen = 0;
+    let common: number = HEXADECIMAL;
+    let word = from;
+    for (let index = from; index < end; index++) {
+      const kind = classAt(codes, index);
+      if (kind & LETTER && (seen & DIGIT) === 0) word = index + 1;
+      seen |= kind;
+      common &= kind;
+    }
+    if ((seen & (LETTER | DIGIT)) === 0) for (let at = from; at < end; at++) this.#addPunctuation(codes[at] as number);
+    else if (common !== 0 && end - from >= MIN_HEX_ID) this.#addVariable(from, end, HEX);
+    else if ((seen & DIGIT) === 0) this.#addWordOf(from, word);
+    else if (seen & FOREIGN && word > from) this.#readAccented(from, word, end);
+    else this.#readLatinValue(from, end, (seen & LETTER) !== 0);
+  }
+
+  #readLatinValue(from: number, end: number, hasLetters: boolean): void {
+    if (hasLetters && isTechnicalWord(this.codes, from, end, false)) this.#addWordOf(from, end);
+    else if (this.#hasWordsInValues) this.#readWordsOfValue(from, end);
+    else this.#addVariable(from, end, hasLetters ? ID : NUMBER);
+  }
+
+  /** Reads letters up to `word`, and the digits and letters after them. */
+  #readAccented(from: number, word: number, end: number): void {
+    this.#addWordOf(from, word);
+    let last = end;
+    while (last > word && classAt(this.codes, last - 1) & LETTER) last--;
+    this.#addVariable(word, last, NUMBER);
+    if (last < end) this.#addWordOf(last, end);
   }
 
   /** Returns the index after a value that continues after a colon or bracket at `end`; 0 if it does not. */
@@ -636,6 +657,8 @@ export class Tokens implements KeyedBody {
     const after = this.#readColonOrBracket(from, end, to);
     if (after > 0) return after;
     const named = this.#runClasses & JOINT || end - from >= 8 ? this.#readNamedValue(from, end, to) : 0;
+    if (named === 0 && this.#runClasses & FOREIGN && this.#hasSeveralScripts(from, end))
+      return this.#readForeign(from, end);
     return named || this.#readDateOrAssignment(from, end, to) || this.#addWord(from, end);
   }
 
@@ -793,7 +816,7 @@ export class Tokens implements KeyedBody {
       if (kind === DIGIT && before !== DIGIT) numbers++;
       before = kind;
     }
-    if (letters > 0 && numbers < 2) this.#readWordAndNumber(from, end);
+    if (letters > 0 && numbers < 2 && isWordLike(this.codes, from, end)) this.#readWordAndNumber(from, end);
     else this.#addVariable(from, end, letters > 0 ? ID : NUMBER);
   }
 

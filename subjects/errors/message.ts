@@ -15,6 +15,29 @@ const statusNumber = /^[1-5]\d\d(?!\d)/;
 const codePattern = /\b(?:errno|sqlstate|err(?:or)?[ _]?code|exit(?:ed)?(?: with)?(?: code| status)?)\W{1,3}$/i;
 const codeNumber = /^\d{1,5}(?![\d.])/;
 
+/** Last words before the number of a status or code */
+const codeWords = new Set(
+  'status code statuscode http error response errno sqlstate errcode errorcode exit exited with'.split(' '),
+);
+
+/** Returns the word that ends a text, apart from up to three other characters, in small letters. */
+const findLastWord = (text: string): string => {
+  let end = text.length;
+  while (end > 0 && end > text.length - 3 && !isLetterCode(text.charCodeAt(end - 1))) end--;
+  let start = end;
+  while (start > 0 && isLetterCode(text.charCodeAt(start - 1))) start--;
+  return text.slice(start, end).toLowerCase();
+};
+const isLetterCode = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+
+/** Returns the number of a status or code, which describes an error as a word does; empty for other values. */
+const findCode = (value: string, before: string): string => {
+  if (!/^\d/.test(value) || !codeWords.has(findLastWord(before))) return '';
+  const status = statusPattern.test(before) ? statusNumber.exec(value) : null;
+  const code = status ?? (codePattern.test(before) ? codeNumber.exec(value) : null);
+  return code === null ? '' : code[0];
+};
+
 /** Nouns before a name, whose words are no part of the error: `user alice42` */
 const namePattern =
   /\b(?:user|account|login|customer|tenant|host|node|pod|server|device|instance|container|session|token|file|table|topic|queue|bucket|key|name|id|sku|item)\W{1,3}$/i;
@@ -42,9 +65,8 @@ const maskId = (id: string): string => {
 
 /** Returns the text that is compared for a variable: its words, or the number of a status or code. */
 const maskValue = (value: string, before: string): string => {
-  const status = statusPattern.test(before) ? statusNumber.exec(value) : null;
-  const code = status ?? (codePattern.test(before) ? codeNumber.exec(value) : null);
-  if (code !== null) return code[0];
+  const code = findCode(value, before);
+  if (code !== '') return code;
   if (!/[A-Za-z]{4}/.test(value) || namePattern.test(before)) return mark;
   const ids = value.split(/[\s,;()[\]{}"'=<>]+/).map(maskId);
   const [found] = ids.filter((id) => id !== '');

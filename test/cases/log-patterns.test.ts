@@ -84,6 +84,9 @@ const constantTexts: readonly (readonly [string, string])[] = [
   ['上传到s3失败', '上传到s3失败'],
   ['用户user7登录失败', '用户<id>登录失败'],
   ['用户“张三”登录失败', '用户“<quoted>”登录失败'],
+  ['数据库MySQL连接失败', '数据库MySQL连接失败'],
+  ['注文cfedcabdを処理', '注文<hex>を処理'],
+  ['LvMJs9NRic', '<id>'],
   ['请访问https://a.example/b，谢谢', '请访问<url>，谢谢'],
   ['✅build42ok', '✅build<number>ok'],
   ['OrderFailed500', 'OrderFailed<number>'],
@@ -300,6 +303,15 @@ test('words that vary become a variable, and earlier ids stay readable as aliase
   t.is(miner.add(key, 'Failed password for 17 from 192.0.2.1').id, last.id);
   const [pattern] = miner.patterns(key);
   t.is(pattern?.count, 7);
+});
+
+test('names between letters of another script become a variable', (t) => {
+  const miner = new Miner();
+  for (const name of ['anna', 'bert7', 'Carla', 'x9k2', 'emil']) miner.add(key, `用户${name}登录成功`);
+  t.deepEqual(
+    miner.patterns(key).map(({ template }) => template),
+    ['用户<*>登录成功'],
+  );
 });
 
 test('the first word can vary', (t) => {
