@@ -21,8 +21,10 @@ import { RunView, toRunView } from './run-view.ts';
 
 const pollMs = 250;
 const maxRequestAgeMs = 600_000;
+/** Time in which the probe of the local location reports, which starts on demand */
+const localStartMs = 20_000;
 
-/** Returns those of the locations whose probes have reported recently, and the local one, which starts on demand. */
+/** Returns those of the locations whose probes have reported recently. */
 const filterReachable = async (
   own: TenantDocuments,
   locations: readonly string[],
@@ -34,7 +36,7 @@ const filterReachable = async (
   const reachableLocations = new Set(
     items.filter(({ lastSeenAt }) => nowMs - Date.parse(lastSeenAt) < probeTimeoutMs).map(({ location }) => location),
   );
-  return locations.filter((location) => location === localLocation || reachableLocations.has(location));
+  return locations.filter((location) => reachableLocations.has(location));
 };
 
 const RunResults = z.strictObject({
@@ -61,13 +63,18 @@ const waitForResults = async (
 ): Promise<z.input<typeof RunResults>> => {
   const own = documents.forTenant(caller.tenantId);
   const runRequests = own.collection(syntheticRunRequests);
-  const reachableLocations = await filterReachable(own, locations, requestedAtMs);
+  let reachableLocations = await filterReachable(own, locations, requestedAtMs);
   let results = (await runRequests.find(id))?.results ?? {};
+  const isStarting = (): boolean =>
+    locations.includes(localLocation) &&
+    !reachableLocations.includes(localLocation) &&
+    clock.now() - requestedAtMs < localStartMs;
   while (
     clock.now() - requestedAtMs < requestTtlMs &&
-    !reachableLocations.every((location) => Object.hasOwn(results, location))
+    (isStarting() || !reachableLocations.every((location) => Object.hasOwn(results, location)))
   ) {
     await pause(pollMs, undefined, { signal });
+    if (isStarting()) reachableLocations = await filterReachable(own, locations, clock.now());
     results = (await runRequests.find(id))?.results ?? results;
   }
   // Runs that have not started by now are not needed any more.

@@ -51,6 +51,7 @@ test('a location is suspect when it is silent for three of its shortest interval
   t.deepEqual(suspects(), {});
   t.deepEqual(suspects(lastSeenAgo(180_000)), {});
   t.deepEqual(suspects(lastSeenAgo(180_001)), { f: 'silent' });
+  t.deepEqual(suspects({ ...lastSeenAgo(180_001), latest: latest('') }), {}, 'a result is contact');
   t.deepEqual(suspects({ ...lastSeenAgo(120_000), checks: [check(), check({ every: '30s', locations: ['f'] })] }), {
     f: 'silent',
   });
