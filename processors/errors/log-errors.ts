@@ -2,7 +2,13 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { errorSeverity, getSeverityNumber } from '../../schemas/records/severity.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
-import { embeddedNames, type FoundException, findEmbedded, findInBody } from '../../subjects/errors/embedded.ts';
+import {
+  embeddedNames,
+  type FoundException,
+  findEmbedded,
+  findInBody,
+  separateStack,
+} from '../../subjects/errors/embedded.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { createAttributeReader, type Read, toRaisedError } from './raised.ts';
 
@@ -31,7 +37,12 @@ const readException = (record: LogRecord, level: number, read: Read): FoundExcep
   if (!isException && level < errorSeverity) return undefined;
   const { body } = record;
   const found = findException(body, read);
-  return { type: type ?? found?.type ?? '', message: message ?? (found?.message || body), stack: found?.stack ?? '' };
+  const exception = {
+    type: type ?? found?.type ?? '',
+    message: message ?? (found?.message || body),
+    stack: found?.stack ?? '',
+  };
+  return message === undefined ? exception : separateStack(exception);
 };
 
 /** Finds errors in logs: exceptions from WARN up, and all ERROR and FATAL records. */

@@ -1,6 +1,7 @@
 import { spans } from '../../schemas/records/sources.ts';
 import type { Span, SpanEvent } from '../../schemas/records/span.ts';
 import { topics } from '../../schemas/topics.ts';
+import { separateStack } from '../../subjects/errors/embedded.ts';
 import { maskMessage } from '../../subjects/errors/message.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { createAttributeReader, firstAttribute, type RaisedInput, type Read, toRaisedError } from './raised.ts';
@@ -68,7 +69,8 @@ export const spanErrors = defineProcessor({
     const exceptions = span.getEventsNamed('exception');
     if (exceptions.length > 0) {
       const read = createAttributeReader(span);
-      for (const event of exceptions) emit.raised(toRaisedError(span, toExceptionInput(span, event, read)));
-    } else if (span.statusCode === failed) emit.raised(toRaisedError(span, toStatusFailure(span)));
+      for (const event of exceptions)
+        emit.raised(toRaisedError(span, separateStack(toExceptionInput(span, event, read))));
+    } else if (span.statusCode === failed) emit.raised(toRaisedError(span, separateStack(toStatusFailure(span))));
   },
 });

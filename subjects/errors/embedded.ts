@@ -32,6 +32,15 @@ export const embeddedNames = [
   ],
   ...['err.stack', 'err.stack_trace', 'err.stacktrace', 'err.type', 'err.name', 'err.message'],
   ...['exception.stack', 'exception.stack_trace', 'exception.class', 'exception.name', 'exception.backtrace'],
+  ...[
+    'error.stackTrace',
+    'error.traceback',
+    'error.backtrace',
+    'exception.stackTrace',
+    'exception.traceback',
+    'exception.trace',
+  ],
+  ...['error_stack', 'errorStack', 'stack_info', 'call_stack', 'callstack', 'throwable', 'trace'],
 ] as const;
 
 const maxTextLength = 65_536;
@@ -128,6 +137,14 @@ const collect = (owner: Values, isOwn: boolean, depth: number, into: Candidate[]
 const collectInner = (items: readonly unknown[], isOwn: boolean, depth: number, into: Candidate[]): void => {
   if (depth < maxDepth)
     for (const item of items.slice(0, maxStacks)) if (isValues(item)) collect(item, isOwn, depth + 1, into);
+};
+
+/** Returns an exception whose stack is in its message, as some recorders write it, with the stack in its own field. */
+export const separateStack = <Input extends FoundException>(input: Input): Input => {
+  const found = input.stack === '' ? findInText(input.message) : undefined;
+  return found === undefined
+    ? input
+    : { ...input, type: input.type || found.type, message: found.message, stack: found.stack };
 };
 
 /** Returns whether a text has several lines, which may be escaped. */

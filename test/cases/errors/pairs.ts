@@ -278,6 +278,13 @@ export const carriers: Readonly<Record<string, (failure: Failure) => Sent>> = {
   'a span event': ({ type, message, stack }) => ({
     event: { 'exception.type': type, 'exception.message': message, 'exception.stacktrace': stack },
   }),
+  'the message of an exception': ({ type, stack }) => ({
+    body: 'request failed',
+    attributes: { 'exception.type': type || 'Error', 'exception.message': `request failed\n${stack}` },
+  }),
+  'the message of a span event': ({ type, stack }) => ({
+    event: { 'exception.type': type || 'Error', 'exception.message': `request failed\n${stack}` },
+  }),
   'a text': ({ stack }) => ({ body: `request failed\n${stack}` }),
   'a JSON body of logback': ({ stack }) => json({ level: 'ERROR', message: 'request failed', stack_trace: stack }),
   'a JSON body of pino': ({ type, message, stack }) =>
