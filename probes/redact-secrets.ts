@@ -53,6 +53,23 @@ const formsOf = (secret: string): Form[] => {
   return [...forms].filter((text) => text === decoded[0] || text.length >= minPrefixLength).map(toForm);
 };
 
+/** Maximum number of secrets whose forms are cached: those of a long key take a tenth of a second. */
+const maxCachedSecrets = 100;
+const cachedForms = new Map<string, readonly Form[]>();
+
+const getForms = (secret: string): readonly Form[] => {
+  const known = cachedForms.get(secret);
+  const forms = known ?? formsOf(secret);
+  // The least recently used ones are removed.
+  cachedForms.delete(secret);
+  cachedForms.set(secret, forms);
+  for (const oldest of cachedForms.keys()) {
+    if (cachedForms.size <= maxCachedSecrets) break;
+    cachedForms.delete(oldest);
+  }
+  return forms;
+};
+
 const toRange = ({ sources }: MappedText, from: number, to: number): TextRange =>
   sources === undefined ? { from, to } : { from: sources.from[from] ?? 0, to: sources.to[to - 1] ?? 0 };
 
@@ -88,7 +105,7 @@ const findTailStart = (layer: MappedText, forms: readonly Form[], maxStart: numb
     for (let at = Math.max(0, layer.text.length - form.length); at < layer.text.length; at++) {
       const { from } = toRange(layer, at, at + 1);
       if (from >= tailStart) break;
-      if (form.startsWith(layer.text.slice(at))) tailStart = from;
+      if (form[0] === layer.text[at] && form.startsWith(layer.text.slice(at))) tailStart = from;
     }
   return tailStart;
 };
@@ -105,24 +122,28 @@ const findTail = (text: string, forms: readonly Form[]): TextRange | undefined =
 
 /** Finds secrets in texts. */
 export class SecretFinder {
-  readonly #forms: readonly Form[];
+  readonly #secrets: readonly string[];
 
   constructor(secrets: readonly string[]) {
-    this.#forms = secretVariants(secrets).flatMap(formsOf);
+    this.#secrets = secretVariants(secrets);
   }
 
   /** Returns the parts of a text that contain a secret or at least half of one, in order and without overlaps. */
   find(text: string): readonly TextRange[] {
-    const ranges = layersOf(text).flatMap((layer) => this.#forms.flatMap((form) => findForm(layer, form)));
+    if (text === '') return [];
+    const forms = this.#secrets.flatMap(getForms);
+    const ranges = layersOf(text).flatMap((layer) => forms.flatMap((form) => findForm(layer, form)));
     return mergeRanges(ranges);
   }
 
   /** Returns a text without the secrets, even if it was truncated within them. */
   redact(text: string): string {
+    if (text === '') return text;
+    const forms = this.#secrets.flatMap(getForms);
     return maskRanges(text, this.find(text))
       .split(ellipsis)
       .map((part) => {
-        const tail = findTail(part, this.#forms);
+        const tail = findTail(part, forms);
         return tail === undefined ? part : maskRanges(part, [tail]);
       })
       .join(ellipsis);
