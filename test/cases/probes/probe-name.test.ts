@@ -1,6 +1,9 @@
 /** The name of a probe: the same after a restart, and another one for each probe that runs. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { claimProbeName } from '../../../probes/probe-name.ts';
@@ -16,6 +19,9 @@ const argumentsFor = (location: string, ...more: readonly string[]) => [
 ];
 
 test('a probe that is killed and started again has its name; one that runs has another', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-probe-name-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  process.env['TMPDIR'] = directory;
   const location = `location ${process.pid} ${Date.now()}`;
   const child = spawn(process.execPath, argumentsFor(location, 'stay'), { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
