@@ -217,6 +217,8 @@ export const readPython = (text: string): Line | undefined => {
 
 const otherPlace =
   /(?<![\w./@~\\-])([\w./@~\\-]{1,300}\.[A-Za-z]\w{0,7})(?:"?(?:,? line |[:#])|"\},\{line,)(\d{1,9})(?::\d{1,9})?/;
+/** A host, whose port looks like a line number */
+const hostPattern = /\.(?:com|org|net|io|eu|de|uk|cloud|dev|svc|local|internal|lan|example|test)$/;
 const otherWords = new Set(
   'in at from called function line file method characters error anonymous fn main chunk'.split(' '),
 );
@@ -224,7 +226,7 @@ const otherWords = new Set(
 /** Parses a frame of any other language: a file with its line, and the name beside it or on the line before. */
 export const readOther = (text: string, before: string): Line | undefined => {
   const place = otherPlace.exec(text);
-  if (place === null) return undefined;
+  if (place === null || hostPattern.test(place[1] ?? '')) return undefined;
   // Julia writes the call on the line before.
   const rest = text.startsWith('@ ')
     ? before

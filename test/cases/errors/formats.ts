@@ -652,3 +652,212 @@ add(
     }),
   ),
 );
+add(
+  'sql detail multi-line same',
+  true,
+  ...[1, 2].map(
+    (i) =>
+      `ERROR: duplicate key value violates unique constraint "users_${i}_key"\nDETAIL: Key (id)=(${i}) already exists.\nSTATEMENT: INSERT INTO users VALUES (${i})`,
+  ),
+);
+add(
+  'yaml multi-line same',
+  true,
+  ...[1, 2].map(
+    (i) => `cannot load configuration\n  at line ${i}: unexpected key\n  at line ${i + 3}: unexpected value`,
+  ),
+);
+add(
+  'http dump same',
+  true,
+  ...[1, 2].map((i) => `request failed\nGET /a/${i} HTTP/1.1\nHost: a.example:80${i}\nX-Id: ${i}`),
+);
+add(
+  'tsc',
+  true,
+  ...[1, 2].map(
+    (i) =>
+      `build failed\nsrc/a.ts:${i}:3 - error TS2304: Cannot find name 'x'.\nsrc/b.ts:${i}:1 - error TS2304: Cannot find name 'y'.`,
+  ),
+);
+add(
+  'urls multi same',
+  true,
+  ...[1, 2].map((i) => `upstream failed\nhttp://10.0.0.${i}:8080/a\nhttp://10.0.0.${i + 4}:8080/b`),
+);
+add(
+  'hosts multi same',
+  true,
+  ...[1, 2].map((i) => `no broker\nkafka-${i}.example.com:9092\nkafka-${i + 1}.example.com:9092`),
+);
+add(
+  'json array of objects',
+  true,
+  ...[1, 2].map((i) =>
+    JSON.stringify({
+      message: 'invalid order',
+      items: [
+        { id: i, name: 'a' },
+        { id: i + 1, name: 'b' },
+      ],
+    }),
+  ),
+);
+add(
+  'json varying id',
+  true,
+  ...[1, 2].map((i) =>
+    JSON.stringify({ message: `order ${i} failed`, orderId: `o-${i}`, user: { id: i }, duration: i * 1.5 }),
+  ),
+);
+add(
+  'json err code same',
+  true,
+  ...[1, 2].map((i) =>
+    JSON.stringify({ message: `order ${i} failed`, error: { code: 'E_TIMEOUT', message: `timeout after ${i}s` } }),
+  ),
+);
+add(
+  'json err code',
+  false,
+  ...['E_TIMEOUT', 'E_REFUSED'].map((c) => JSON.stringify({ message: `order failed`, error: { code: c } })),
+);
+add(
+  'java same, other cause message',
+  true,
+  ...[1, 2].map(
+    (i) =>
+      `shop.E: order ${i}\n\tat shop.A.a(A.java:${i})\nCaused by: java.net.ConnectException: Connection to 10.0.0.${i} refused\n\tat shop.B.b(B.java:${i})\n\t... ${i + 20} more`,
+  ),
+);
+add(
+  'node same, cwd differs',
+  true,
+  ...['/usr/src/app', '/opt/shop'].map(
+    (d) =>
+      `TypeError: x\n    at reserve (${d}/dist/orders.js:1:2)\n    at handle (${d}/dist/web.js:1:2)\n    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)`,
+  ),
+);
+add(
+  'python venv differs',
+  true,
+  ...['/usr/lib/python3.11', '/opt/venv/lib/python3.12'].map(
+    (d) =>
+      `Traceback (most recent call last):\n  File "${d}/site-packages/flask/app.py", line 1, in wsgi\n    x()\n  File "/srv/shop/o.py", line 2, in reserve\n    y()\nKeyError: 1`,
+  ),
+);
+add(
+  'ruby gem version',
+  true,
+  ...['3.0.8', '3.1.2'].map(
+    (v) =>
+      `/srv/shop/o.rb:1:in \`reserve': x (E)\n\tfrom /usr/lib/ruby/gems/3.3.0/gems/rack-${v}/lib/rack.rb:9:in \`call'`,
+  ),
+);
+add(
+  'go version',
+  true,
+  ...['v1.2.3', 'v1.4.0'].map(
+    (v) =>
+      `panic: x\n\ngoroutine 1 [running]:\nshop/o.Reserve(0x1)\n\t/src/o.go:1 +0x1\ngithub.com/gin-gonic/gin.(*Context).Next(0xc0001)\n\t/go/pkg/mod/github.com/gin-gonic/gin@${v}/context.go:185 +0x2b\n`,
+  ),
+);
+add(
+  'dotnet async vs args',
+  true,
+  ...[1, 9].map(
+    (i) =>
+      `System.Exception: x\n   at Shop.Orders.<ReserveAsync>d__${i}.MoveNext() in C:\\a\\O.cs:line ${i}\n--- End of stack trace from previous location ---\n   at System.Runtime.CompilerServices.TaskAwaiter.ThrowForNonSuccess(Task task)`,
+  ),
+);
+add(
+  'cri prefix vs none',
+  true,
+  `java.lang.X: y\n\tat shop.Orders.reserve(Orders.java:1)\n\tat shop.Main.main(Main.java:2)`,
+  `2026-01-01T00:00:01.123456789Z stderr F java.lang.X: y\n2026-01-01T00:00:01.123456789Z stderr F \tat shop.Orders.reserve(Orders.java:1)\n2026-01-01T00:00:01.123456789Z stderr F \tat shop.Main.main(Main.java:2)`,
+);
+const javaStack = (i: number): string =>
+  `java.lang.X: no ${i}\n\tat shop.Orders.reserve(Orders.java:${i})\n\tat shop.Main.main(Main.java:2)`;
+add(
+  'one error over carriers',
+  true,
+  `request failed\n${javaStack(1)}`,
+  {
+    body: 'x',
+    attributes: { 'exception.type': 'java.lang.X', 'exception.message': 'no 2', 'exception.stacktrace': javaStack(2) },
+  },
+  JSON.stringify({ message: 'x', stack_trace: javaStack(3) }),
+  JSON.stringify({ message: 'x', err: { type: 'java.lang.X', message: 'y', stack: javaStack(3) } }),
+  { body: 'y', attributes: { 'error.stack': javaStack(4) } },
+  JSON.stringify(javaStack(5)).slice(1, -1),
+  { event: { 'exception.type': 'java.lang.X', 'exception.stacktrace': javaStack(2) } },
+);
+const py = (i: number): string =>
+  `Traceback (most recent call last):\n  File "/srv/o.py", line ${i}, in reserve\n    x()\nshop.NoStock: sku ${i}`;
+add(
+  'python over carriers',
+  true,
+  `request failed\n${py(1)}`,
+  { body: 'x', attributes: { 'exception.type': 'NoStock', 'exception.stacktrace': py(2) } },
+  JSON.stringify({ event: 'x', exception: py(3) }),
+  JSON.stringify(py(5)).slice(1, -1),
+);
+const js = (i: number): string =>
+  `TypeError: no ${i}\n    at reserve (/srv/o.js:${i}:1)\n    at handle (/srv/w.js:1:1)`;
+add(
+  'js over carriers',
+  true,
+  `request failed\n${js(1)}`,
+  `request failed: ${js(2)}`,
+  JSON.stringify({ msg: 'x', err: { type: 'TypeError', message: 'y', stack: js(3) } }),
+  JSON.stringify({ msg: 'x', stack: js(3) }),
+  { body: 'x', attributes: { 'exception.type': 'TypeError', 'exception.stacktrace': js(4) } },
+  JSON.stringify({ m: 'x', error: js(6) }),
+);
+const go = (i: number): string =>
+  `goroutine ${i} [running]:\nshop/o.Reserve(0x${i})\n\t/src/o.go:${i} +0x1\nmain.main()\n\t/src/main.go:${i} +0x1`;
+add(
+  'go over carriers',
+  true,
+  `panic: x\n\n${go(1)}`,
+  JSON.stringify({
+    msg: 'x',
+    stacktrace: `shop/o.Reserve\n\t/src/o.go:3\nmain.main\n\t/src/main.go:4\nruntime.main\n\t/usr/local/go/src/runtime/proc.go:250`,
+  }),
+);
+const net = (i: number): string =>
+  `System.InvalidOperationException: x ${i}\n   at Shop.O.Reserve(Int32 id) in /src/O.cs:line ${i}\n   at Shop.Program.Main() in /src/P.cs:line 1`;
+add(
+  'dotnet over carriers',
+  true,
+  `request failed\n${net(1)}`,
+  `fail: Shop.Web[0]\n      request failed\n      ${net(2).replace(/\n/g, '\n      ')}`,
+  JSON.stringify({ '@m': 'x', '@x': net(3) }),
+  JSON.stringify({ EventId: 0, LogLevel: 'Error', Message: 'x', Exception: net(4) }),
+);
+add(
+  'unhandled .net',
+  true,
+  ...[1, 2].map(
+    (i) =>
+      `Unhandled exception. System.InvalidOperationException: x ${i}\n   at Shop.O.Reserve(Int32 id) in /src/O.cs:line ${i}`,
+  ),
+);
+add('korean english app', false, '결제 실패: timeout', '결제 실패: 잔액 부족');
+add('jp quotes', true, 'ファイル『a.txt』を開けません', 'ファイル『b.txt』を開けません');
+add('zh brackets', true, '【订单】12号支付失败', '【订单】7号支付失败');
+add('zh brackets', false, '【订单】支付失败', '【库存】支付失败');
+add('zh colon', false, '错误：连接超时', '错误：权限不足');
+add('emoji', false, '❌ 42', '🔥 42');
+add('thai', false, 'การชำระเงิน 5 ล้มเหลว', 'สต็อก 5 หมด');
+add('vi', true, 'Đơn hàng 15 thất bại', 'Đơn hàng 7 thất bại');
+add('hebrew', true, 'הזמנה 15 נכשלה', 'הזמנה 7 נכשלה');
+add('fullwidth digits', true, '订单１２３失败', '订单４失败');
+add('kanji counters', true, '第12回の試行が失敗しました（残り3回）', '第3回の試行が失敗しました（残り12回）');
+add('service differ, chinese', false, { body: '支付失败', service: 'a' }, { body: '支付失败', service: 'b' });
+add(
+  'span status',
+  false,
+  { event: { 'exception.type': 'E', 'exception.message': '支付失败' } },
+  { event: { 'exception.type': 'E', 'exception.message': '库存不足' } },
+);
