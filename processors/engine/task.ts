@@ -272,7 +272,7 @@ export class Task implements PartitionReader {
     if (states.includes(undefined)) return false;
     for (const [index, { id, latestMs, watermarkMs, seenMs, limit, timers }] of tenants.entries()) {
       const tenant = this.#tenant(id, states[index]);
-      Object.assign(tenant, { latestMs, watermarkMs, seenMs, limit });
+      Object.assign(tenant, { latestMs, watermarkMs, lastStepMs: seenMs, limit });
       for (const { kind, dueMs, key } of timers) tenant.timers.set(kind, dueMs, key);
     }
     return true;

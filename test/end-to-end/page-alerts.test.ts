@@ -351,7 +351,7 @@ declare('a rule is disabled and enabled, and fires a test alert', async (t) => {
     ),
   );
   await page.getByRole('link', { name: 'History', exact: true }).click();
-  await page.getByRole('row', { name: /by <i>hand<\/i>.* firing, a test/ }).waitFor();
+  await page.getByRole('row', { name: /by <i>hand<\/i>.* firing \(test\)/ }).waitFor();
   t.deepEqual(tab.complaints, []);
 });
 
