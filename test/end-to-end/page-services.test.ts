@@ -425,7 +425,7 @@ declare(
       await all.locator('h2').allTextContents(),
       items.map(({ title }: { title: string }) => title),
     );
-    await page.getByLabel('Status').selectOption('detectors');
+    await page.getByLabel('Kind').selectOption('detectors');
     const [first, second] = items.filter(({ kind }: { kind: string }) => kind === 'detector');
     const one = all.getByRole('region', { name: first.title, exact: true });
     await one.getByText(first.evidence).waitFor();

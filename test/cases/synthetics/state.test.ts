@@ -77,7 +77,7 @@ test('a check is down when as many voting locations fail as the consensus requir
 });
 
 test('a location that fails alone, below the consensus, is reported', (t) => {
-  t.like(judged('ppf'), { failing: ['l2'], voters: 3, needed: 2, isBelowConsensus: true });
+  t.like(judged('ppf'), { failing: ['l2'], voters: 3, requiredFailures: 2, isBelowConsensus: true });
   t.like(judged('pff'), { failing: ['l1', 'l2'], isBelowConsensus: false });
   t.like(judged('ppp'), { failing: [], isBelowConsensus: false });
   t.like(judged('fpp', { suspects: ['l0'] }), { failing: [], voters: 2, isBelowConsensus: false });
