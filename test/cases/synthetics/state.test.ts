@@ -89,9 +89,9 @@ test('a location is suspect when it sends no results for three intervals or fail
   t.is(suspicion({}), undefined);
   t.is(suspicion({ lastSeenAtMs: nowMs - 3 * everyMs }), undefined);
   t.is(suspicion({ lastSeenAtMs: nowMs - 3 * everyMs - 1 }), 'silent');
-  t.is(suspicion({ compared: 10, failedAlone: 5 }), undefined);
-  t.is(suspicion({ compared: 10, failedAlone: 6 }), 'differs');
-  t.is(suspicion({ compared: 1, failedAlone: 1 }), undefined);
+  t.is(suspicion({ comparedRuns: 10, loneFailures: 5 }), undefined);
+  t.is(suspicion({ comparedRuns: 10, loneFailures: 6 }), 'differs');
+  t.is(suspicion({ comparedRuns: 1, loneFailures: 1 }), undefined);
 });
 
 test('a retry that passes overrides the failed attempts before it', (t) => {
