@@ -12,11 +12,11 @@ const declaredCalls = new Set(
   globSync('**/*.{ts,tsx}', { cwd: web })
     .map((file) => readFileSync(`${web}/${file}`, 'utf8'))
     .flatMap((source) => [
-      ...[...source.matchAll(/\bcallOf<[^(]*>\(\s*'([A-Z]+)',\s*'([^']+)'/g)].map(
+      ...[...source.matchAll(/\bdeclareCall<[^(]*>\(\s*'([A-Z]+)',\s*'([^']+)'/g)].map(
         ([, method, path]) => `${method} ${path}`,
       ),
-      ...[...source.matchAll(/\blistOf<[^(]*>\(\s*'([^']+)'/g)].map(([, path]) => `GET ${path}`),
-      ...[...source.matchAll(/\bcreationOf<[^(]*>\(\s*'([^']+)'/g)].map(([, path]) => `POST ${path}`),
+      ...[...source.matchAll(/\bdeclareListCall<[^(]*>\(\s*'([^']+)'/g)].map(([, path]) => `GET ${path}`),
+      ...[...source.matchAll(/\bdeclareCreateCall<[^(]*>\(\s*'([^']+)'/g)].map(([, path]) => `POST ${path}`),
     ]),
 );
 
