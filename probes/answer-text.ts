@@ -23,16 +23,25 @@ export interface Content {
   readonly isCut: boolean;
 }
 
-const readUpTo = async (source: AsyncIterable<Buffer>, maxBytes: number): Promise<Content> => {
+/** Reads at most `maxBytes` of a source. With `isPartial`, a source that fails ends instead. */
+const readUpTo = async (
+  source: AsyncIterable<Buffer>,
+  maxBytes: number,
+  { isPartial = false } = {},
+): Promise<Content> => {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of source) {
-    chunks.push(chunk);
-    size += chunk.length;
-    // Leaving the loop destroys the source.
-    if (size > maxBytes) break;
+  try {
+    for await (const chunk of source) {
+      chunks.push(chunk);
+      size += chunk.length;
+      // Leaving the loop destroys the source.
+      if (size > maxBytes) break;
+    }
+  } catch (error) {
+    if (!isPartial) throw error;
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes };
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: isPartial || size > maxBytes };
 };
 
 const decode = async (content: Content, coding: string, maxBytes: number): Promise<Content> => {
@@ -41,19 +50,12 @@ const decode = async (content: Content, coding: string, maxBytes: number): Promi
   // An answer to HEAD has the headers of a content, and none.
   if (createDecoder === undefined || first === undefined) return content;
   const decoder = createDecoder(first);
-  const decoded: Buffer[] = [];
-  let size = 0;
   decoder.end(content.bytes);
   try {
-    for await (const chunk of decoder as AsyncIterable<Buffer>) {
-      decoded.push(chunk);
-      size += chunk.length;
-      if (size > maxBytes) break;
-    }
+    return await readUpTo(decoder as AsyncIterable<Buffer>, maxBytes, { isPartial: content.isCut });
   } catch (error) {
-    if (!content.isCut) throw new ContentCodingError(`sent content that is not ${coding}`, { cause: error });
+    throw new ContentCodingError(`sent content that is not ${coding}`, { cause: error });
   }
-  return { bytes: Buffer.concat(decoded).subarray(0, maxBytes), isCut: content.isCut || size > maxBytes };
 };
 
 /**

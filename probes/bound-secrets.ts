@@ -36,8 +36,8 @@ export const usedValues = (texts: readonly string[], values: Readonly<Record<str
 export class BoundSecrets {
   readonly #secrets: readonly BoundSecret[];
 
-  constructor(variables: Readonly<Record<string, ProbeVariable>>) {
-    this.#secrets = Object.values(variables).flatMap(({ value, hosts }) => {
+  constructor(variables: readonly ProbeVariable[]) {
+    this.#secrets = variables.flatMap(({ value, hosts }) => {
       const { length } = value.trim();
       return hosts === undefined || length < minLength
         ? []

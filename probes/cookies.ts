@@ -1,5 +1,6 @@
 /** Cookies of a run, as a browser stores and sends them (RFC 6265). */
 import { isIP } from 'node:net';
+import { bareHost } from './reach.ts';
 
 interface Cookie {
   readonly name: string;
@@ -26,8 +27,6 @@ const defaultPath = (path: string): string => path.slice(0, Math.max(1, path.las
 const isPathMatch = (path: string, prefix: string): boolean =>
   path === prefix || (path.startsWith(prefix) && (prefix.endsWith('/') || path[prefix.length] === '/'));
 
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-
 const readExpiry = (attributes: ReadonlyMap<string, string>, nowMs: number): number => {
   const age = attributes.get('max-age');
   if (age !== undefined && /^-?\d+$/.test(age)) return Number(age) <= 0 ? 0 : nowMs + Number(age) * 1000;
@@ -47,7 +46,7 @@ const parseCookie = (header: string, url: URL, nowMs: number): Cookie | undefine
       return [key.trim().toLowerCase(), parts.join('=').trim()];
     }),
   );
-  const host = hostOf(url);
+  const host = bareHost(url.hostname);
   const domain = (attributes.get('domain') ?? '').toLowerCase().replace(/^\./, '');
   const isHostOnly = domain === '' || domain === host;
   // Without a dot it is a top-level domain, with hosts of anybody.
@@ -84,7 +83,7 @@ export class Cookies {
 
   /** Returns the value of the header `cookie` of a request, after the cookies in `own`; empty for none. */
   header(url: URL, own = '', nowMs = Date.now()): string {
-    const host = hostOf(url);
+    const host = bareHost(url.hostname);
     const ownNames = namesOf(own);
     const sent = [...this.#cookies.values()]
       .filter(

@@ -47,6 +47,20 @@ export const parseHttpUrl = (text: string): URL => {
   return url;
 };
 
+/**
+ * Throws a `StepFailure` if a request would take a secret to a host to which it is not bound, in whatever part and
+ * encoding. `values` are the extracted values that the request contains.
+ */
+export const requireBoundSecrets = (
+  { url, headers, body }: Pick<HopRequest, 'url' | 'headers' | 'body'>,
+  values: readonly string[],
+  { boundSecrets }: Pick<Attempt, 'boundSecrets'>,
+): void => {
+  const rendered = [url.href, ...Object.values(headers), body ?? ''];
+  if (boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
+    throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
+};
+
 /** Returns the beginning of a failed answer, cut at a complete character, as it is stored. */
 export const toBodyExcerpt = ({ body, charset }: Pick<HopAnswer, 'body' | 'charset'>): string =>
   decodeText(body.subarray(0, maxExcerptBytes), charset, { isCut: true });

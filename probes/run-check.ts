@@ -103,7 +103,7 @@ export const runCheck = async (
 ): Promise<RunResult> => {
   const values = Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]));
   const secrets = Object.values(variables).flatMap(({ value, hosts }) => (hosts === undefined ? [] : [value]));
-  const boundSecrets = new BoundSecrets(variables);
+  const boundSecrets = new BoundSecrets(Object.values(variables));
   const { settings } = typedSettings(check);
   const run = runners[check.type as ActiveType['type']] as Runner<object>;
   const attempts: RunResult[] = [];

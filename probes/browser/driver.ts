@@ -45,7 +45,7 @@ const postedText = ({ postData, postDataEntries = [] }: PausedRequest): string =
 const controlRequests = async (page: Page, opening: BrowserOptions, watch: PageWatch): Promise<void> => {
   const session = await page.context().newCDPSession(page);
   const runHeaders = Object.entries(opening.headers).map(([name, value]) => ({ name, value }));
-  const secrets = new BoundSecrets(Object.fromEntries(opening.secrets.entries()));
+  const secrets = new BoundSecrets(opening.secrets);
   session.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
     const rendered = [request.url, ...Object.values(request.headers).map(String), postedText(request)];
     const host = bareHost(URL.parse(request.url)?.hostname ?? '');

@@ -2,7 +2,7 @@
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
 import { decodeText } from '../answer-text.ts';
 import { toStepFailure } from '../failure.ts';
-import { type HopAnswer, parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
+import { type HopAnswer, parseHttpUrl, requireBoundSecrets, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
 import { createRunHeaders, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
@@ -105,9 +105,7 @@ export class AccessTokens {
       verifyCertificate: true,
       clientCertificate: null,
     };
-    const rendered = [url.href, ...Object.values(headers), request.body];
-    if (attempt.boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
-      throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
+    requireBoundSecrets(request, values, attempt);
     const received = await sendOnce(request, { ...attempt, clock });
     const { status } = received;
     const {

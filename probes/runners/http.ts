@@ -10,7 +10,7 @@ import { usedValues } from '../bound-secrets.ts';
 import { Cookies } from '../cookies.ts';
 import { extractValue, type FoundValue, findAll, findPattern } from '../extract-value.ts';
 import { toStepFailure } from '../failure.ts';
-import { type HopAnswer, parseHttpUrl, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
+import { type HopAnswer, parseHttpUrl, requireBoundSecrets, sendOnce, toBodyExcerpt, urlHost } from '../http-hop.ts';
 import { createRunHeaders, lowerCaseNames, userAgent } from '../own-headers.ts';
 import { PhaseClock, totalDuration } from '../phases.ts';
 import { type Attempt, type Runner, StepFailure, type StepResult } from '../runner.ts';
@@ -64,16 +64,6 @@ const redirectRequest = (before: Request, answer: HopAnswer, mayCarry: (host: st
   return { url, method, body, headers: Object.fromEntries(headers), clientCertificate: null };
 };
 
-/** Throws if a request would take a secret to a host to which it is not bound, in whatever part and encoding. */
-const requireBoundSecrets = (
-  { url, headers, body }: Request,
-  { attempt, values }: { readonly attempt: Attempt; readonly values: readonly string[] },
-): void => {
-  const rendered = [url.href, ...Object.values(headers), body ?? ''];
-  if (attempt.boundSecrets.isUnbound({ rendered, values }, urlHost(url)))
-    throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
-};
-
 const sendFollowingRedirects = async (
   step: AuthenticatedStep,
   {
@@ -107,7 +97,7 @@ const sendFollowingRedirects = async (
   for (let followed = 0; ; followed++) {
     const cookie = cookies?.header(request.url, request.headers['cookie']) ?? '';
     const sent = { ...request, headers: { ...request.headers, ...(cookie !== '' && { cookie }) } };
-    requireBoundSecrets(sent, { attempt, values });
+    requireBoundSecrets(sent, values, attempt);
     const hop = {
       ...sent,
       headers: { ...sent.headers, ...runHeaders },
