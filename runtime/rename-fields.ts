@@ -1,4 +1,6 @@
 /** New names for the fields of stored documents. A change returns the same object if nothing changes. */
+import { isFields } from './fields.ts';
+
 export type StoredFields = Readonly<Record<string, unknown>>;
 export type FieldChange = (fields: StoredFields) => StoredFields;
 
@@ -15,9 +17,6 @@ export const renameFields =
       }),
     );
   };
-
-const isFields = (value: unknown): value is StoredFields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const changeValue = (change: FieldChange, value: unknown): unknown => {
   if (isFields(value)) return change(value);

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isFields } from '../../runtime/fields.ts';
 
 /**
  * JSON merge patch (RFC 7396): members of the patch replace, `null` removes, objects are merged recursively, arrays are

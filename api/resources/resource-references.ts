@@ -1,7 +1,7 @@
+import { isFields } from '../../runtime/fields.ts';
 import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type Reference, references } from '../../schemas/resources/references.ts';
 import { ApiError, fieldError } from '../errors.ts';
-import { isFields } from './merge-patch.ts';
 
 /** Maximum number of referencing objects in an error message */
 const maxNamedUsers = 10;

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { isFields } from '../../runtime/fields.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { fieldError } from '../errors.ts';
-import { isFields } from './merge-patch.ts';
 
 /** A field that is stored encrypted and never returned. */
 export interface SecretField {

@@ -1,9 +1,11 @@
 /** A dashboard as a file: its ID, its source, and its content without default values. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { runInWorker } from '../../queries/worker.ts';
 import { parseYaml, YamlError } from '../../queries/yaml.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
+import { type Fields, isFields } from '../../runtime/fields.ts';
 import { Visual } from '../../schemas/dashboards/visuals.ts';
 import { DashboardFields, type Panel } from './document.ts';
 
@@ -27,10 +29,6 @@ export interface FileProblem {
   readonly path: string;
   readonly message: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Selects the schema of a union by the literal that all members have. */
 const findUnionMember = (forms: readonly z.core.$ZodType[], value: unknown): z.core.$ZodType | undefined =>

@@ -1,6 +1,8 @@
 /** Differences between two dashboards, as descriptions in words. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { type Fields, isFields } from '../../runtime/fields.ts';
 import type { DashboardFields } from './document.ts';
 import { withStableIds } from './ids.ts';
 
@@ -11,10 +13,6 @@ export const DashboardDifference = z.strictObject({
   after: z.unknown(),
 });
 export type DashboardDifference = z.output<typeof DashboardDifference>;
-
-type Fields = Readonly<Record<string, unknown>>;
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const label = (value: unknown, fallback: string): string =>
   typeof value === 'string' && value !== '' ? `“${value}”` : fallback;

@@ -3,6 +3,7 @@
  * and attributes.
  */
 
+import { type Fields, isFields } from '../../runtime/fields.ts';
 import { trimTrailing } from '../../schemas/text.ts';
 import { maxLine, readLine } from './line.ts';
 import { toPlainStack } from './plain-stack.ts';
@@ -17,7 +18,7 @@ export interface FoundException {
 
 type FoundHeader = Pick<FoundException, 'type' | 'message'>;
 
-/** Attributes that contain an exception, or a part of one, besides those of OpenTelemetry */
+/** Attributes that contain an exception, or a part of one, in addition to those of OpenTelemetry */
 export const embeddedNames = [
   ...['stack_trace', 'stacktrace', 'stackTrace', 'StackTrace', 'stack', 'Stack', 'traceback', 'exc_info', 'thrown'],
   ...['exception', 'Exception', 'error', 'Error', 'err', '@x', 'errorVerbose', 'backtrace'],
@@ -56,12 +57,7 @@ const messageKeys = ['message', 'excvalue', 'msg', 'reason', 'detail'];
 const exceptionPrefix = /^(?:err(?:or)?|exc(?:eption)?|thrown)/;
 const stackKey = /stack|trace|exc|thrown|err|^@x$/;
 
-type Values = Readonly<Record<string, unknown>>;
-
 const normalizeKey = (key: string): string => key.toLowerCase().replace(/[_.-]/g, '');
-
-const isValues = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const parseJson = (text: string): unknown => {
   if (text.length > maxTextLength || !/^[{[]/.test(text)) return undefined;
@@ -73,7 +69,7 @@ const parseJson = (text: string): unknown => {
 };
 
 /** Returns the first text among keys. */
-const findText = (values: Values, names: readonly string[]): string => {
+const findText = (values: Fields, names: readonly string[]): string => {
   const texts = new Map<string, string>();
   for (const [key, value] of Object.entries(values)) {
     const name = normalizeKey(key);
@@ -93,7 +89,7 @@ const flatMessages = flatNames(messageKeys);
 
 /** Returns a frame that is an object (Log4j, logstash, structlog) as its language writes it. */
 const toFrame = (value: unknown): string => {
-  if (!isValues(value)) return typeof value === 'string' ? value : '';
+  if (!isFields(value)) return typeof value === 'string' ? value : '';
   const type = findText(value, ['class', 'classname', 'declaringclass']);
   const method = findText(value, ['method', 'methodname', 'function', 'func']);
   const file = findText(value, ['file', 'filename', 'source']);
@@ -116,17 +112,17 @@ const toStack = (items: readonly unknown[]): string => {
 interface Candidate {
   readonly text: string;
   readonly key: string;
-  readonly owner: Values;
+  readonly owner: Fields;
   /** Whether the owner describes an exception only, so that its `type` is that of the exception */
   readonly isOwn: boolean;
 }
 
 /** Collects the texts of an object and of the objects in it. */
-const collect = (owner: Values, isOwn: boolean, depth: number, into: Candidate[]): void => {
+const collect = (owner: Fields, isOwn: boolean, depth: number, into: Candidate[]): void => {
   for (const [key, value] of Object.entries(owner)) {
     const name = normalizeKey(key);
     const parsed = typeof value === 'string' ? parseJson(value) : value;
-    if (isValues(parsed)) collectInner([parsed], stackKey.test(name), depth, into);
+    if (isFields(parsed)) collectInner([parsed], stackKey.test(name), depth, into);
     else if (Array.isArray(parsed)) {
       into.push({ text: toStack(parsed), key: name, owner, isOwn });
       collectInner(parsed, true, depth, into);
@@ -136,7 +132,7 @@ const collect = (owner: Values, isOwn: boolean, depth: number, into: Candidate[]
 
 const collectInner = (items: readonly unknown[], isOwn: boolean, depth: number, into: Candidate[]): void => {
   if (depth < maxDepth)
-    for (const item of items.slice(0, maxStacks)) if (isValues(item)) collect(item, isOwn, depth + 1, into);
+    for (const item of items.slice(0, maxStacks)) if (isFields(item)) collect(item, isOwn, depth + 1, into);
 };
 
 /** Returns an exception whose stack is in its message, as some recorders write it, with the stack in its own field. */
@@ -151,7 +147,7 @@ export const separateStack = <Input extends FoundException>(input: Input): Input
 const hasLines = (text: string): boolean => text.includes('\n') || text.includes('\\n');
 
 /** Finds a stack in the values of keys, at any depth, with its type and message. */
-export const findEmbedded = (values: Values): FoundException | undefined => {
+export const findEmbedded = (values: Fields): FoundException | undefined => {
   const candidates: Candidate[] = [];
   if (Object.keys(values).length === 0) return undefined;
   collect(values, false, 0, candidates);
@@ -170,10 +166,10 @@ export const findEmbedded = (values: Values): FoundException | undefined => {
 };
 
 /** Returns a text of the first object that describes an exception. */
-const findOwnText = (values: Values, names: readonly string[]): string => {
+const findOwnText = (values: Fields, names: readonly string[]): string => {
   for (const [key, value] of Object.entries(values)) {
     const parsed = typeof value === 'string' ? parseJson(value) : value;
-    if (exceptionPrefix.test(normalizeKey(key)) && isValues(parsed)) return findText(parsed, names);
+    if (exceptionPrefix.test(normalizeKey(key)) && isFields(parsed)) return findText(parsed, names);
   }
   return '';
 };
@@ -197,7 +193,7 @@ const findInLine = (body: string): FoundException | undefined => {
 export const findInBody = (body: string): FoundException | undefined => {
   if (!body.startsWith('{')) return findInLine(body);
   const values = exceptionInJson.test(body) ? parseJson(body) : {};
-  return isValues(values) ? findEmbedded(values) : findInText(body);
+  return isFields(values) ? findEmbedded(values) : findInText(body);
 };
 
 /** Scans each word once, from its beginning. */

@@ -3,6 +3,7 @@
  * object as the body: watched objects inside `object`, pulled objects unwrapped, of either API version. Its
  * `k8s_events` receiver sends the message, with the other fields in attributes of record and resource.
  */
+
 import { z } from 'zod';
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import { readLogPage, readLogsOfRange } from '../../queries/logs/pages.ts';
@@ -11,6 +12,7 @@ import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Condition } from '../../queries/records.ts';
 import type { LogPosition, LogWithPosition } from '../../queries/signals/log-record.ts';
+import { type Fields, isFields } from '../../runtime/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { attributeEquals, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
 
@@ -164,21 +166,19 @@ const numberOf = (...values: readonly unknown[]): number | null => {
   return found ?? null;
 };
 
-type Tree = Readonly<Record<string, unknown>>;
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
-const toTree = (value: unknown): Tree => (isTree(value) ? value : {});
+const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 
 /** Returns an event from a record of either form. */
 export const toEvent = (found: Pick<LogWithPosition, 'record' | 'severityText'>): KubernetesEvent =>
-  isTree(found.record.body) ? parseBodyEvent(found.record, found.record.body) : parseAttributeEvent(found);
+  isFields(found.record.body) ? parseBodyEvent(found.record, found.record.body) : parseAttributeEvent(found);
 
-const parseBodyEvent = ({ id, timestamp, resource }: LogWithPosition['record'], body: Tree): KubernetesEvent => {
-  const isWatched = isTree(body['object']);
-  const event = isWatched ? toTree(body['object']) : body;
-  const metadata = toTree(event['metadata']);
-  const object = toTree(event['involvedObject'] ?? event['regarding']);
-  const series = toTree(event['series']);
-  const source = toTree(event['source'] ?? event['deprecatedSource']);
+const parseBodyEvent = ({ id, timestamp, resource }: LogWithPosition['record'], body: Fields): KubernetesEvent => {
+  const isWatched = isFields(body['object']);
+  const event = isWatched ? toFields(body['object']) : body;
+  const metadata = toFields(event['metadata']);
+  const object = toFields(event['involvedObject'] ?? event['regarding']);
+  const series = toFields(event['series']);
+  const source = toFields(event['source'] ?? event['deprecatedSource']);
   return {
     id,
     timestamp,

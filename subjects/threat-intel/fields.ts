@@ -1,9 +1,6 @@
 /** Fields of external JSON; each may have any type */
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { type Fields, isFields } from '../../runtime/fields.ts';
 
 /** Returns the fields of an object; empty for other values. */
 export const fieldsOrEmpty = (value: unknown): Fields => (isFields(value) ? value : {});

@@ -1,6 +1,8 @@
 /** Parses indicators from MISP: an event, or a list of events, from its API and feeds */
+
+import { type Fields, isFields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { type Fields, fieldsOrEmpty, isFields, objectsOrEmpty, textOrEmpty } from './fields.ts';
+import { fieldsOrEmpty, objectsOrEmpty, textOrEmpty } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,

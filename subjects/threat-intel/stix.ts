@@ -1,6 +1,8 @@
 /** Parses indicators from STIX 2.1 (and 2.0) objects: a bundle, a TAXII envelope, a list or a single object */
+
+import type { Fields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { type Fields, fieldsOrEmpty, objectsOrEmpty, textOrEmpty } from './fields.ts';
+import { fieldsOrEmpty, objectsOrEmpty, textOrEmpty } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,

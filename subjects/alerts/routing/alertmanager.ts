@@ -1,7 +1,9 @@
 /** Converts an Alertmanager configuration file to a routing document. */
+
 import type { z } from 'zod';
 import { runInWorker } from '../../../queries/worker.ts';
 import { parseYaml, YamlError } from '../../../queries/yaml.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
 import { findRoutingProblems, type RoutingProblem } from './problems.ts';
 
@@ -23,10 +25,6 @@ export class AlertmanagerFileError extends Error {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
 const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const numberToText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);

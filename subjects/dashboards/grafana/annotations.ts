@@ -1,7 +1,9 @@
 /** Conversion of annotations, in both directions. */
+
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { DashboardFields } from '../document.ts';
 import { colour } from './fields.ts';
-import { type Fields, isFields, type Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { flag, type Lens, readLenses, text } from './lens.ts';
 import { guessSource, type Sources } from './sources.ts';
 

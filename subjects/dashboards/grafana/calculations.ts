@@ -1,5 +1,6 @@
 /** Grafana's field calculations by mode, in both directions. */
-import { type Fields, isFields, type Ledger } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import type { Ledger } from './ledger.ts';
 import { flag, getAtPath, integer, type Lens, listOf, readLenses, same, text } from './lens.ts';
 import { reducer } from './reducers.ts';
 

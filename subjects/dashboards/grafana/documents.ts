@@ -1,11 +1,12 @@
 /** Reads and writes dashboard documents as texts, both OIQ's and Grafana's, in a worker if they are long. */
 import { runInWorker } from '../../../queries/worker.ts';
 import { parseYaml, YamlError } from '../../../queries/yaml.ts';
+import { isFields } from '../../../runtime/fields.ts';
 import { type FileProblem, parseDashboardValue, toFileObject, toYamlFile } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
 import { writeGrafana } from './export.ts';
 import { type Imported, idOf, readGrafana } from './import.ts';
-import { countLeaves, isFields } from './ledger.ts';
+import { countLeaves } from './ledger.ts';
 
 /** Fields that responses of this API have in addition to the document */
 const serverFields = new Set(

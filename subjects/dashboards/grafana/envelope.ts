@@ -1,5 +1,6 @@
 /** Detects the form of a document and unwraps its envelope. */
-import { type Fields, isFields, type Ledger } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import type { Ledger } from './ledger.ts';
 
 /** A Grafana dashboard without its envelope. */
 export interface UnwrappedDashboard {

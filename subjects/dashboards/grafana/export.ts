@@ -1,9 +1,11 @@
 /** Exports a dashboard in Grafana's classic form, complete enough for readers that validate its schema. */
+
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 import { writeAnnotation } from './annotations.ts';
 import { writeSettings as writeFields, writeOverrides } from './fields.ts';
 import { readGrafana } from './import.ts';
-import { type Fields, isFields, toFieldsList } from './ledger.ts';
+import { toFieldsList } from './ledger.ts';
 import { getAtPath, lookUp, setAtPath } from './lens.ts';
 import { writeLinks } from './links.ts';
 import { canBeQueried, writeQueries } from './queries.ts';

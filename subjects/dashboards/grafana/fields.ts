@@ -1,8 +1,9 @@
 /** Field display settings, for all fields and in overrides, in both directions. */
 import type { z } from 'zod';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { FieldOverride, FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Colour } from '../../../schemas/dashboards/fields.ts';
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import {
   type Codec,
   flag,

@@ -1,13 +1,14 @@
 /** Converts a Grafana dashboard, and reports what became of each leaf value. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { type FileProblem, fileProblems } from '../as-code.ts';
 import { DashboardFields, DashboardWithParsedPanels } from '../document.ts';
 import { isBuiltIn, readAnnotation } from './annotations.ts';
 import { dashboardDefaults } from './defaults.ts';
 import { type UnwrappedDashboard, unwrapDashboard } from './envelope.ts';
 import { classicLayout, type Layout, type PlacedPanel, resourceLayout } from './layout.ts';
-import { type Fields, isFields, type Loss as LeafLoss, Ledger, toFieldsList } from './ledger.ts';
+import { type Loss as LeafLoss, Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath } from './lens.ts';
 import { type ConvertedPanel, readPanel } from './panel.ts';
 import { toClassic } from './resource.ts';

@@ -1,5 +1,6 @@
 /** Positions of panels: rows and grids of the classic form, and the layouts of the resource. */
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { presentPanel } from './old-panels.ts';
 import { convertElement } from './resource.ts';
 

@@ -1,8 +1,7 @@
 /** Records for each leaf of a source document (a value without members) whether it was converted. */
 
-export type Fields = Readonly<Record<string, unknown>>;
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+
 /** Returns the objects of a list; empty for any other value. */
 export const toFieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 

@@ -1,5 +1,6 @@
 /** Lenses: rows of tables that map a Grafana setting to an OIQ setting, with a conversion in both directions. */
-import { type Fields, isFields, type Ledger } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import type { Ledger } from './ledger.ts';
 
 /** Converts a value in both directions. Returns undefined for a value without an equivalent. */
 export interface Codec {

@@ -1,7 +1,8 @@
 /** Links of panels and fields. */
 import type { z } from 'zod';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { Link } from '../../../schemas/dashboards/links.ts';
-import { type Fields, isFields, type Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 
 type PanelLink = z.output<typeof Link>;
 

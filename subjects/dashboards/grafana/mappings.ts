@@ -1,6 +1,8 @@
 /** Value mappings to texts and colors. */
+
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { Colour } from '../../../schemas/dashboards/fields.ts';
-import { type Fields, isFields, type Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { lookUp } from './lens.ts';
 
 type MappingResult = { readonly text?: string; readonly colour?: string; readonly icon?: string };

@@ -1,5 +1,6 @@
 /** Converts panels of older Grafana versions to the current form. Marks are forwarded to the source. */
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath, setAtPath } from './lens.ts';
 
 /** An object that is built from a source part by part */

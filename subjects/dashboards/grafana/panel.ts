@@ -1,10 +1,11 @@
 /** Converts one Grafana panel. A panel that cannot be drawn becomes a placeholder that stores the entire source. */
 import { parseDuration } from '../../../queries/time.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { Panel } from '../document.ts';
 import { panelDefaults } from './defaults.ts';
 import { readOverrides, readSettings } from './fields.ts';
 import type { PlacedPanel } from './layout.ts';
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath } from './lens.ts';
 import { readLinks } from './links.ts';
 import { readQueries, readStep } from './queries.ts';

@@ -3,8 +3,9 @@
 import { parseFormula } from '../../../queries/formula/parse.ts';
 import { getPromql } from '../../../queries/query-kind.ts';
 import { parseDuration } from '../../../queries/time.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { Panel } from '../document.ts';
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import type { QueryRenames } from './renamed.ts';
 import { guessSource, type SourceKind, type Sources } from './sources.ts';
 

@@ -1,5 +1,5 @@
 /** Updates references to renamed queries in column names, filters and overrides. */
-import { type Fields, isFields } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 
 /** New names by old ones. */
 export type QueryRenames = ReadonlyMap<string, string>;

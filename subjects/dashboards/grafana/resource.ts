@@ -1,5 +1,6 @@
 /** Converts a dashboard resource (v2) of Grafana to the classic form. Marks are forwarded to the source. */
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { lookUp } from './lens.ts';
 
 const getSpec = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});

@@ -1,5 +1,6 @@
 /** Conditions of row filters, in both directions. */
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { lookUp } from './lens.ts';
 
 const conditions: Readonly<Record<string, string>> = {

@@ -1,10 +1,11 @@
 /** General settings of a dashboard: name, time and links, in both directions. */
 import { isDeepStrictEqual } from 'node:util';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { DashboardLink } from '../../../schemas/dashboards/links.ts';
 import { DashboardFields } from '../document.ts';
 import { refreshIntervals } from './defaults.ts';
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 
 const cursors = ['none', 'line', 'line-and-tooltip'] as const;
 const serverFieldMessage = 'is a counter of the source server, not part of the dashboard';

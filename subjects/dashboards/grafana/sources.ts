@@ -1,5 +1,6 @@
 /** Determines which kind of Grafana data source a panel, query or variable uses. */
-import { type Fields, isFields, toFieldsList } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import { toFieldsList } from './ledger.ts';
 
 /** Kind of a data source. `metrics`: PromQL. `unknown`: determined from the query. */
 export type SourceKind = 'metrics' | 'unknown' | 'mixed' | 'expression' | 'internal' | { readonly foreign: string };

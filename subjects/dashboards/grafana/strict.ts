@@ -1,5 +1,5 @@
 /** Required and known fields of Grafana's typed form. */
-import { type Fields, isFields } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { getAtPath } from './lens.ts';
 
 const legend = { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] };

@@ -1,7 +1,9 @@
 /** Transformations of a panel's tables, in both directions. */
+
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { Transformation } from '../../../schemas/dashboards/transformations.ts';
 import { readCalculation, writeCalculation } from './calculations.ts';
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { flag, integer, type Lens, listOf, names, readLenses, same, text, writeLenses } from './lens.ts';
 import { reducer } from './reducers.ts';
 import { readRowFilter, writeRowFilter } from './row-conditions.ts';

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { DashboardFields, Panel } from '../document.ts';
-import { type Fields, isFields } from './ledger.ts';
 
 /** Name of the variable. */
 export const hiddenVariableName = 'oiq_travelling';

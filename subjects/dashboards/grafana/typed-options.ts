@@ -2,7 +2,8 @@
  * Panel options and field settings of Grafana's typed form, by panel type. Other options are stored in the hidden
  * variable.
  */
-import { type Fields, isFields, toFieldsList } from './ledger.ts';
+import { type Fields, isFields } from '../../../runtime/fields.ts';
+import { toFieldsList } from './ledger.ts';
 import { getAtPath, lookUp } from './lens.ts';
 
 type Built = Record<string, unknown>;

@@ -1,6 +1,8 @@
 /** Variables, in both directions. */
+
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { allValues, maxValues, type Variable as OurVariable, Variable } from '../../../schemas/dashboards/variables.ts';
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { isPromqlSource, type Sources } from './sources.ts';
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -1,7 +1,9 @@
 /** Visualizations of panels: options by Grafana type and by OIQ kind. */
+
+import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { compactVisual } from '../as-code.ts';
 import type { Panel } from '../document.ts';
-import { type Fields, isFields, type Ledger, toFieldsList } from './ledger.ts';
+import { type Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath, type Lens, listOf, readLenses, setAtPath, text, writeLenses } from './lens.ts';
 import { reducer } from './reducers.ts';
 import { formByKind, formByType, legendLenses } from './visual-forms.ts';

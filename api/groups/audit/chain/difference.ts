@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isFields } from '../../../../runtime/fields.ts';
 import type { Difference } from '../../../../schemas/resources/audit-record.ts';
 
 /** Replacement for a secret in a difference */
@@ -10,11 +11,6 @@ const secretNames =
 
 /** Keys and tokens of OIQ, which are masked in any text */
 const ownSecrets = /\boiq_[a-z]{2,4}_[A-Za-z0-9]{16,}/g;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const maskSecrets = (value: unknown): unknown => {
   if (typeof value === 'string') return value.replace(ownSecrets, maskedValue);
