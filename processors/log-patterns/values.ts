@@ -2,6 +2,7 @@
  * Counts the values of a pattern's variable in bounded memory: frequent values, an approximate distinct count, and the
  * range of numbers.
  */
+import { isDigit } from '../../queries/log-patterns/keyed.ts';
 import { addToSketch, createSketch, mergeSketches } from '../../subjects/log-patterns/distinct-values.ts';
 
 /** Maximum number of stored characters per value. */
@@ -64,8 +65,6 @@ const isText = (text: string, codes: Uint16Array, from: number, to: number): boo
   for (let index = from; index < to; index++) if (text.charCodeAt(index - from) !== codes[index]) return false;
   return true;
 };
-
-const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Maximum number of characters of a number that is parsed here. */
 const MAX_EXACT = 15;

@@ -2,7 +2,7 @@
 
 const MAX_HASHES = 10_000;
 const hashByName = new Map<string, number>();
-const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+export const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Initial value of the hash of a key. Numbers in keys do not distinguish bodies: each number is hashed as `0`. */
 const SEED = 17;
@@ -193,7 +193,7 @@ const keyCharacters = Uint8Array.from({ length: 128 }, (_, code) => (isKey(code)
 
 /** Key and message of the current body, empty if there are none, and the hash of the last key */
 const scanResult = { key: '', message: '', hash: 0 };
-/** Keys of messages in logfmt. Longer ones are too frequent as fields beside a message. */
+/** Keys of messages in logfmt. Other keys of messages are too frequent as fields next to a message. */
 const logfmtMessageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);
 const logfmtMessageHashes = new Set([...logfmtMessageKeys].map(hashKey));
 

@@ -4,6 +4,7 @@
  * follow the text, so a short lookahead is safe.
  */
 
+import { isDigit } from './keyed.ts';
 import { WordSet } from './word-set.ts';
 
 const SPACE = 1;
@@ -350,7 +351,7 @@ const announcingWords = new WordSet('to from via by at'.split(' '));
  */
 export const findNumberedNameEnd = (codes: Uint16Array, from: number, open: number, to: number): number => {
   let index = open + 1;
-  while (index < to && isDigitCode(codes[index] as number)) index++;
+  while (index < to && isDigit(codes[index] as number)) index++;
   if (index === open + 1 || codes[index] !== 41) return 0;
   for (let at = from; at < open; at++) if (!isCapital(codes[at] as number)) return 0;
   let before = from - 1;
@@ -372,8 +373,6 @@ export const isWordLike = (codes: Uint16Array, from: number, to: number): boolea
   }
   return true;
 };
-
-const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Returns whether a code is an emoji or symbol such as `✅`, or the first half of one. */
 export const isPicture = (code: number): boolean =>

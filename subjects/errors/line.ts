@@ -223,7 +223,7 @@ const otherWords = new Set(
   'in at from called function line file method characters error anonymous fn main chunk'.split(' '),
 );
 
-/** Parses a frame of any other language: a file with its line, and the name beside it or on the line before. */
+/** Parses a frame of any other language: a file with its line, and the name on the same line or on the line before. */
 export const readOther = (text: string, before: string): Line | undefined => {
   const place = otherPlace.exec(text);
   if (place === null || hostPattern.test(place[1] ?? '')) return undefined;

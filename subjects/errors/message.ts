@@ -78,7 +78,7 @@ const maskText = (text: string): string => {
   return tokens.maskVariables(mark, maskValue).trim().slice(0, maxMessageLength);
 };
 
-/** Keys, without case, of the error beside a message: `{"msg":"request failed","error":"connection refused"}` */
+/** Keys, without case, of the error next to a message: `{"msg":"request failed","error":"connection refused"}` */
 const errorKey =
   /^(?:(?:fields|data|context|extra|log)\.)?(?:err(?:or)?|exception|cause|reason)(?:[._-]?(?:message|msg|detail|type|name|kind|class|code))?$/i;
 const mayHaveError = /err|exception|cause|reason/i;
@@ -106,8 +106,8 @@ const describeShape = (fields: readonly KeyValue[]): string =>
 
 /**
  * Returns the first line of a message without recognized values: `<*>` replaces numbers, ids, addresses, paths and
- * quoted text. Words in ids remain (`order-<*>`), and so do numbers of statuses and error codes. Of a JSON or logfmt body, the message and the error beside it count;
- * if it has no message, its keys and its longest text.
+ * quoted text. Words in ids remain (`order-<*>`), and so do numbers of statuses and error codes. Of a JSON or logfmt
+ * body, the message and the error next to it count; if it has no message, its keys and its longest text.
  */
 export const maskMessage = (message: string): string => {
   const masked = maskText(message);

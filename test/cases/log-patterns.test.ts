@@ -366,7 +366,7 @@ test('words that became a variable preserve their counts', (t) => {
   const values = new ValueCounts('1', 4);
   const names = ['anna', 'bert', 'carla', 'dora', 'emil'];
   for (const name of names) values.add(name, 1_000);
-  t.is(values.summarize().top.length, 3, 'they are no identifier, of which two would be kept');
+  t.is(values.summarize().top.length, 3, 'they are no identifier, of which two would remain');
 });
 
 test('the number of distinct values is accurate within 20 %, also for merged sketches', (t) => {

@@ -168,7 +168,7 @@ const TextField = ({
   );
 };
 
-/** Returns the parameters after a change of the query kind. A search is kept only for kinds that have one. */
+/** Returns the parameters after a change of the query kind. A search remains only for kinds that have one. */
 const convertParams = (kind: QueryKind, previousKind: QueryKind, written: QueryParams): QueryParams => {
   const isSearchKind = (each: QueryKind): boolean => each !== 'promql' && each !== 'metric' && each !== 'json';
   if (isSearchKind(kind) === isSearchKind(previousKind)) return written;
