@@ -1,6 +1,7 @@
 /** `oiq dashboards`: manages the dashboards of an organization as files, through the API, for use in a pipeline. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import '../subjects/query-kinds.ts';
 import { DashboardId, toYamlFile } from '../subjects/dashboards/as-code.ts';
 import { requireToken, resolveApiAddress } from './api-request.ts';
 import { parseArguments } from './command-arguments.ts';

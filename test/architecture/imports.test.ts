@@ -257,6 +257,7 @@ test('what uses the schema or the definitions of queries is loaded with the list
     (file) =>
       workers.has(file) ||
       roles.some((role) => file === `${role}/index.ts`) ||
+      /^commands\/[^/]+\.ts$/.test(file) ||
       (/^test\/(cases|contract)\//.test(file) && file.endsWith('.test.ts')),
   );
   const hasList = (loaded: ReadonlySet<string>): boolean =>

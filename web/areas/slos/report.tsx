@@ -26,7 +26,7 @@ const reportStarts: Readonly<Record<PeriodLength, string>> = {
 
 const formatIsMet = ({ isMet, hasEnded }: Period): string => {
   if (isMet === null) return 'no data';
-  return `${isMet ? 'yes' : 'no'}${hasEnded ? '' : ' so far'}`;
+  return `${isMet ? 'yes' : 'no'}${hasEnded ? '' : ', so far'}`;
 };
 
 export const Report = ({ id }: { readonly id: string }) => {
